@@ -1,0 +1,1 @@
+#include "sidecar/base/expected.h"
