@@ -1,0 +1,124 @@
+#include "sidecar/admin/admin_handler.h"
+
+#include <cmath>
+
+#include "protocol/answers.h"
+#include "protocol/http_response.h"
+#include "protocol/status_report.h"
+
+namespace next_id {
+
+namespace {
+
+constexpr Duration turn_max = std::chrono::seconds{10};  // a loop that has not turned for so long hangs
+
+std::string name_of(RefillState state) {
+    switch (state) {
+        case RefillState::verifying:
+            return "verifying";
+        case RefillState::reserving:
+            return "reserving";
+        case RefillState::refused:
+            return "refused";
+        case RefillState::latched:
+            return "latched";
+    }
+    return {};
+}
+
+std::string name_of(PgState state) {
+    switch (state) {
+        case PgState::closed:
+            return "closed: no refill is due";
+        case PgState::resolving:
+        case PgState::connecting:
+            return "connecting";
+        case PgState::idle:
+        case PgState::busy:
+            return "connected";
+        case PgState::broken:
+            return "away";
+    }
+    return {};
+}
+
+std::string told(const Trouble& trouble) { return trouble.error.empty() ? trouble.msg : trouble.msg + ": " + trouble.error; }
+
+SequenceStatus status_of(SequenceRefill& sequence) {
+    const Mark mark = sequence.supply().window().mark();
+    const double seconds_left = sequence.seconds_left();
+    SequenceStatus status;
+    status.sequence = sequence.supply().sequence();
+    status.state = name_of(sequence.state());
+    status.problem = sequence.problem();
+    status.trouble = told(sequence.supply().trouble());
+    status.ids_left = sequence.left();
+    status.ids_target = sequence.policy().target();
+    status.ids_issued = sequence.issued();
+    status.ids_discarded = sequence.discarded();
+    status.demand_per_second = sequence.policy().demand_per_second();
+    if (std::isfinite(seconds_left)) status.seconds_left = seconds_left;
+    status.requests_waiting = sequence.supply().waiting().size();
+    if (mark.direction != 0) {
+        status.lowest_reserved = mark.lowest;
+        status.highest_reserved = mark.highest;
+    }
+    return status;
+}
+
+}  // namespace
+
+bool AdminHandler::handle(const HttpRequest& request, bool close, HttpConnection&, std::string& out) {
+    const bool readable = request.method != HttpRequest::Method::other;
+    Page page = readable ? page_of(request) : Page{.status = 405};
+    if (page.body.empty()) {
+        page.text = false;
+        append_error(page.body, page.status, readable ? "not found" : "method not allowed",
+                     "there are GET /livez, /startupz, /readyz and /status");
+    }
+    append_response(out,
+                    {.status = page.status,
+                     .text = page.text,
+                     .close = close,
+                     .http_1_0 = request.http_1_0,
+                     .head_only = request.method == HttpRequest::Method::head,
+                     .allow = readable ? "" : "GET, HEAD"},
+                    page.body);
+    return true;
+}
+
+AdminHandler::Page AdminHandler::page_of(const HttpRequest& request) const {
+    const std::string_view path = request.target.substr(0, request.target.find('?'));
+    if (path == "/livez") return live();
+    if (path == "/readyz") return ready();
+    if (path == "/startupz") return {.body = "started\n"};  // the listeners are bound before this one answers
+    if (path == "/status") return status();
+    return {.status = 404};
+}
+
+AdminHandler::Page AdminHandler::live() const {
+    const Instant now = Clock::now();
+    for (std::size_t i = 0; i < threads_.size(); ++i)
+        if (now - threads_[i]->turned_at() > turn_max) return {.status = 503, .body = "serve thread " + std::to_string(i) + " hangs\n"};
+    return {.body = "alive\n"};
+}
+
+AdminHandler::Page AdminHandler::ready() const {
+    Page page;
+    for (const auto& sequence : refiller_.sequences()) {
+        if (sequence->left() != 0) continue;
+        const std::string trouble = told(sequence->supply().trouble());
+        page.status = 503;
+        page.body += sequence->supply().sequence() + ": " + (trouble.empty() ? "the window is dry" : trouble) + "\n";
+    }
+    if (page.status == 200) page.body = "ready\n";
+    return page;
+}
+
+AdminHandler::Page AdminHandler::status() const {
+    StatusReport report{.version = version_, .postgresql = name_of(refiller_.connection_state()), .sequences = {}};
+    for (const auto& sequence : refiller_.sequences()) report.sequences.push_back(status_of(*sequence));
+    return {.text = false, .body = to_json(report)};
+}
+
+}  // namespace next_id

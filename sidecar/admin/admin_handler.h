@@ -1,0 +1,41 @@
+// The operator's pages: /livez, /startupz, /readyz and /status. On the refill thread, whose parts it reads.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "sidecar/refill/refiller.h"
+#include "sidecar/serve/http_handler.h"
+#include "sidecar/serve/serve_thread.h"
+
+namespace next_id {
+
+class AdminHandler final : public HttpHandler {
+   public:
+    // All of them must outlive it. `version` is the program's.
+    AdminHandler(std::string version, const Refiller& refiller, const std::vector<std::unique_ptr<ServeThread>>& threads)
+        : version_{std::move(version)}, refiller_{refiller}, threads_{threads} {}
+
+    bool handle(const HttpRequest& request, bool close, HttpConnection& connection, std::string& out) override;
+    void forget(HttpConnection&) override {}  // nothing is ever parked
+
+   private:
+    struct Page {
+        int status = 200;
+        bool text = true;
+        std::string body;
+    };
+
+    Page page_of(const HttpRequest& request) const;
+    Page live() const;   // do the loops turn? Never asks about PostgreSQL: a restart would not bring it back
+    Page ready() const;  // can an ID be given out now, from every sequence?
+    Page status() const;
+
+    const std::string version_;
+    const Refiller& refiller_;
+    const std::vector<std::unique_ptr<ServeThread>>& threads_;
+};
+
+}  // namespace next_id

@@ -1,0 +1,77 @@
+#include "sidecar/api/accept.h"
+
+#include <array>
+#include <charconv>
+
+namespace next_id {
+
+namespace {
+
+std::string_view trim(std::string_view text) {
+    const std::size_t first = text.find_first_not_of(" \t");
+    if (first == std::string_view::npos) return {};
+    return text.substr(first, text.find_last_not_of(" \t") - first + 1);
+}
+
+bool same(std::string_view left, std::string_view right) {
+    const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c; };
+    if (left.size() != right.size()) return false;
+    for (std::size_t i = 0; i < left.size(); ++i)
+        if (lower(left[i]) != lower(right[i])) return false;
+    return true;
+}
+
+// Cuts off and returns what stands before the separator.
+std::string_view next_part(std::string_view& rest, char separator) {
+    const std::string_view part = rest.substr(0, rest.find(separator));
+    rest.remove_prefix(part.size() == rest.size() ? part.size() : part.size() + 1);
+    return trim(part);
+}
+
+double quality_of(std::string_view parameters) {
+    while (!parameters.empty()) {
+        std::string_view value = next_part(parameters, ';');
+        if (!same(next_part(value, '='), "q")) continue;
+        double quality = 0;
+        std::from_chars(value.data(), value.data() + value.size(), quality);
+        return quality >= 0 && quality <= 1 ? quality : 0;
+    }
+    return 1;
+}
+
+// The quality of a media type: that of the most specific range that names it, 0 when none does.
+class Preference {
+   public:
+    constexpr Preference(std::string_view exact, std::string_view family) : names_{"*/*", family, exact} {}
+
+    void consider(std::string_view range, double quality) {
+        for (std::size_t specific = names_.size(); specific-- > 0;)
+            if (same(range, names_[specific]) && specific >= level_) {
+                level_ = specific;
+                quality_ = quality;
+                return;
+            }
+    }
+    double quality() const { return quality_; }
+
+   private:
+    std::array<std::string_view, 3> names_;
+    std::size_t level_ = 0;
+    double quality_ = 0;
+};
+
+}  // namespace
+
+bool prefers_text(std::string_view accept) {
+    Preference text{"text/plain", "text/*"}, json{"application/json", "application/*"};
+    while (!accept.empty()) {
+        std::string_view parameters = next_part(accept, ',');
+        const std::string_view range = next_part(parameters, ';');
+        const double quality = quality_of(parameters);
+        text.consider(range, quality);
+        json.consider(range, quality);
+    }
+    return text.quality() > json.quality();
+}
+
+}  // namespace next_id

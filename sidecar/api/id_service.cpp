@@ -1,0 +1,89 @@
+#include "sidecar/api/id_service.h"
+
+#include <algorithm>
+
+namespace next_id {
+
+namespace {
+
+constexpr std::uint32_t retry_after_s = 1;
+
+constexpr std::string_view dry_msg = "query seq failed";
+constexpr std::string_view dry_error = "the window is dry, and its refill did not come in time";
+
+}  // namespace
+
+IdService::IdService(std::vector<Supply*> supplies, Catalog catalog)
+    : supplies_{std::move(supplies)}, catalog_{std::move(catalog)} {}
+
+std::optional<ParkedRequest> IdService::answer(const HttpRequest& request, bool close, std::string& out) {
+    ResponseHead head{.close = close, .http_1_0 = request.http_1_0, .head_only = request.method == HttpRequest::Method::head};
+    const auto wanted = read_id_request(request, catalog_);
+    if (!wanted) {
+        const Refusal& refusal = wanted.error();
+        head.status = refusal.status;
+        head.allow = refusal.allow;
+        append_error_response(head, refusal.msg, refusal.error, out);
+        return std::nullopt;
+    }
+    head.text = wanted->format.text;
+    if (head.head_only) {
+        append_response(out, head, {});
+        return std::nullopt;
+    }
+    if (take(*wanted, head, out)) return std::nullopt;
+    return ParkedRequest{*wanted, head};
+}
+
+bool IdService::take(const IdRequest& wanted, const ResponseHead& head, std::string& out) {
+    Supply& supply = *supplies_[wanted.sequence];
+    if (!supply.waiting().empty()) return false;  // they came first
+    Range one;
+    std::span<Range> room{&one, 1};
+    if (wanted.count > 1) {
+        if (ranges_.empty()) ranges_.resize(supply.window().slot_count());
+        room = ranges_;
+    }
+    const Taken taken = supply.window().take(wanted.count, room);
+    if (taken.wake) supply.ring();
+    if (taken.result != TakeResult::taken) return false;
+    const bool common = wanted.format.layout == Layout::single && !wanted.format.strings && !head.text && !head.close && !head.http_1_0;
+    if (common) {
+        append_id_response(out, one.first);
+    } else {
+        body_.clear();
+        append_ids(body_, room.first(taken.ranges), wanted.format);
+        append_response(out, head, body_);
+    }
+    return true;
+}
+
+void IdService::answer_taken(const ParkedRequest& parked, std::span<const Range> ranges, std::string& out) {
+    body_.clear();
+    append_ids(body_, ranges, parked.wanted.format);
+    append_response(out, parked.head, body_);
+}
+
+void IdService::answer_dry(const ParkedRequest& parked, std::string& out) {
+    const Trouble trouble = supply_of(parked).trouble();
+    ResponseHead head = parked.head;
+    head.status = 503;
+    head.retry_after_seconds = retry_after_s;
+    append_error_response(head, trouble.msg.empty() ? dry_msg : trouble.msg, trouble.error.empty() ? dry_error : trouble.error, out);
+}
+
+void IdService::answer_unavailable(const ParkedRequest& parked, const std::string& error, std::string& out) {
+    ResponseHead head = parked.head;
+    head.status = 503;
+    head.retry_after_seconds = retry_after_s;
+    append_error_response(head, dry_msg, error, out);
+}
+
+void IdService::append_error_response(ResponseHead head, std::string_view msg, std::string_view error, std::string& out) {
+    head.text = false;
+    body_.clear();
+    append_error(body_, head.status, msg, error);
+    append_response(out, head, body_);
+}
+
+}  // namespace next_id

@@ -1,0 +1,50 @@
+// Requests for IDs to answers: reads the request, takes from the window, writes the response. Never waits: what the window cannot give at
+// once is handed back to be parked. One for each serve thread, which alone calls it; it keeps that thread's scratch memory.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "protocol/http_request.h"
+#include "protocol/http_response.h"
+#include "sidecar/api/id_request.h"
+#include "sidecar/window/supply.h"
+
+namespace next_id {
+
+// A request that found the window dry, with what its answer will need once it has been parked.
+struct ParkedRequest {
+    IdRequest wanted;
+    ResponseHead head;
+};
+
+class IdService {
+   public:
+    // The supplies stand in the order of the catalog's sequences, and outlive the service.
+    IdService(std::vector<Supply*> supplies, Catalog catalog);
+
+    // Appends the whole response to `out`; or takes nothing, and returns what is to be parked.
+    std::optional<ParkedRequest> answer(const HttpRequest& request, bool close, std::string& out);
+
+    // The answers to what had been parked.
+    void answer_taken(const ParkedRequest& parked, std::span<const Range> ranges, std::string& out);
+    void answer_dry(const ParkedRequest& parked, std::string& out);
+    // `error` says why the request cannot be served even by a full window.
+    void answer_unavailable(const ParkedRequest& parked, const std::string& error, std::string& out);
+
+    Supply& supply_of(const ParkedRequest& parked) { return *supplies_[parked.wanted.sequence]; }
+
+   private:
+    // True iff IDs were taken, and so the response written.
+    bool take(const IdRequest& wanted, const ResponseHead& head, std::string& out);
+    void append_error_response(ResponseHead head, std::string_view msg, std::string_view error, std::string& out);
+
+    const std::vector<Supply*> supplies_;
+    const Catalog catalog_;
+    std::vector<Range> ranges_;  // as many as a window can hold, made when a batch first needs it
+    std::string body_;
+};
+
+}  // namespace next_id

@@ -1,0 +1,235 @@
+#include "sidecar/refill/sequence_refill.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "sidecar/refill/guard.h"
+
+namespace next_id {
+
+namespace {
+
+constexpr std::uint64_t values_timeout_min = 100;   // a statement is not halved below this
+constexpr std::uint64_t near_end_share = 10;        // warned when less than a tenth of the sequence is left
+constexpr std::string_view timed_out[] = {"55P03", "57014"};  // lock_not_available, query_canceled (statement_timeout)
+constexpr std::string_view exhausted = "2200H";     // sequence_generator_limit_exceeded
+
+}  // namespace
+
+SequenceRefill::SequenceRefill(Supply& supply, const Settings& settings, Report report, Dice dice)
+    : supply_{supply},
+      settings_{settings},
+      report_{std::move(report)},
+      dice_{std::move(dice)},
+      policy_{settings.policy},
+      received_{supply.window().left()},
+      filled_once_{received_ != 0} {}
+
+SequenceRefill::Step SequenceRefill::next_step(Instant now) {
+    if (now < not_before_) return {};
+    if (state_ != RefillState::reserving) return {Step::Kind::inspect};
+    const std::uint64_t wanted = policy_.wanted(left(), supply_.waiting().demand(), dice_());
+    return wanted == 0 ? Step{} : Step{Step::Kind::reserve, values_for(wanted)};
+}
+
+Instant SequenceRefill::next_step_at(Instant now) const {
+    if (now < not_before_) return not_before_;
+    if (state_ != RefillState::reserving) return now;
+    const std::uint64_t level = policy_.refill_level();
+    const std::uint64_t above = left() > level ? left() - level : 0;
+    const double wait_s = static_cast<double>(above) / policy_.demand_per_second();  // infinite without demand
+    constexpr double longest_s = 3600;
+    return now + std::chrono::duration_cast<Duration>(std::chrono::duration<double>(std::min(wait_s, longest_s)));
+}
+
+// A failed statement burns all that it took, so near the end of the sequence no more is asked for than what is there.
+std::uint64_t SequenceRefill::values_for(std::uint64_t ids) const {
+    const std::uint64_t block =
+        settings_.mode == Increment::block ? static_cast<std::uint64_t>(std::max<std::int64_t>(increment_, 1)) : 1;
+    const std::uint64_t values = ids / block + (ids % block != 0);
+    return std::clamp<std::uint64_t>(values, 1, std::max<std::uint64_t>(std::min(values_max_, values_left_), 1));
+}
+
+void SequenceRefill::on_inspected(Instant now, const InspectAnswer& answer) {
+    check_identity(answer.identity);
+    if (!check_parameters(now, answer.parameters)) return;
+    const bool ascending = answer.parameters.increment > 0;
+    note_sequence_end(answer.parameters, answer.last_value.value_or(ascending ? answer.parameters.minimum : answer.parameters.maximum));
+
+    const Mark mark = supply_.window().mark();
+    if (mark.latched) {
+        const auto past = resume_past(answer.comment);
+        if (past && clears_mark(mark, *past, answer.parameters.increment)) {
+            resume(answer, *past);
+        } else {
+            if (state_ != RefillState::latched) latch(now, "as found before this start");
+            not_before_ = now + backoff_.next(dice_());
+            return;
+        }
+    } else if (const std::string how = how_it_went_back(mark, answer.last_value, ascending ? 1 : -1); !how.empty()) {
+        return latch(now, how);
+    }
+    state_ = RefillState::reserving;
+    problem_.clear();
+    backoff_.reset();
+    not_before_ = now;
+    tick(now);
+}
+
+void SequenceRefill::on_reserved(Instant now, const ReserveAnswer& answer) {
+    check_identity(answer.identity);
+    if (!check_parameters(now, answer.parameters)) return;
+    auto ranges = owned_ranges(answer, settings_.mode);
+    if (!ranges) return fail(now, ranges.error());
+    const auto mark = advance_mark(supply_.window().mark(), answer, *ranges);
+    if (!mark) return latch(now, mark.error());
+
+    supply_.window().set_mark(*mark);
+    if (filled_once_ && !supply_.waiting().empty() && backoff_.untried()) policy_.found_dry();
+    backoff_.reset();
+    not_before_ = now;
+    values_max_ = std::min(2 * values_max_, statement_values_max);
+    note_sequence_end(answer.parameters, answer.last_value);
+    own_trouble_ = {};
+    supply_.set_trouble({});
+    publish(std::move(*ranges));
+    filled_once_ = true;
+    tick(now);
+}
+
+void SequenceRefill::on_failed(Instant now, std::string_view sqlstate, const std::string& error) {
+    if (std::ranges::find(timed_out, sqlstate) != std::end(timed_out)) values_max_ = std::max(values_max_ / 2, values_timeout_min);
+    if (sqlstate == exhausted) values_left_ = 1;
+    fail(now, error);
+}
+
+void SequenceRefill::on_trouble(const Trouble& trouble) {
+    supply_.set_trouble(trouble.msg.empty() || !problem_.empty() ? own_trouble_ : trouble);
+}
+
+void SequenceRefill::tick(Instant now) {
+    publish_pending();
+    serve_waiting();
+    policy_.observe(now, issued());
+    if (supply_.window().closed()) discard("its replacement had failed");
+    // Beyond the ring's end there is nothing to count down to but the room for what is pending.
+    const std::uint64_t left_in_ring = supply_.window().left();
+    supply_.window().wake_when_left(pending_.empty() ? policy_.refill_level() : std::max(left_in_ring / 2, policy_.refill_level()));
+}
+
+std::uint64_t SequenceRefill::issued() const { return received_ - left(); }
+
+double SequenceRefill::seconds_left() const {
+    const double demand = policy_.demand_per_second();
+    return demand > 0 ? static_cast<double>(left()) / demand : std::numeric_limits<double>::infinity();
+}
+
+// The window and its mark are the sequence's of one database of one cluster. Another one begins anew.
+void SequenceRefill::check_identity(const SourceIdentity& identity) {
+    WindowFile& window = supply_.window();
+    const SourceIdentity known = window.identity();
+    if (known == identity) return;
+    if (known != SourceIdentity{}) {
+        const bool same_database =
+            known.system_identifier == identity.system_identifier && known.database_oid == identity.database_oid;
+        if (!same_database) window.forget_mark();
+        discard(same_database ? "the sequence was dropped and created again" : "another database answers now; its IDs may repeat those of the old one");
+    }
+    window.set_identity(identity);
+}
+
+bool SequenceRefill::check_parameters(Instant now, const SequenceParameters& parameters) {
+    increment_ = parameters.increment;
+    const std::string refusal = refusal_of(parameters, settings_.mode);
+    if (refusal.empty()) return true;
+    if (state_ != RefillState::refused || problem_ != refusal) report_(Severity::error, "sequence refused: " + refusal);
+    state_ = RefillState::refused;
+    problem_ = refusal;
+    fail(now, refusal);
+    return false;
+}
+
+// Another nextval would move the sequence on, into IDs that another sidecar holds. And what is left in our window is what the sequence
+// is about to give to others, so it goes too.
+void SequenceRefill::latch(Instant now, const std::string& how) {
+    Mark mark = supply_.window().mark();
+    mark.latched = true;
+    supply_.window().set_mark(mark);
+    const std::string furthest = std::to_string(mark.direction >= 0 ? mark.highest : mark.lowest);
+    state_ = RefillState::latched;
+    problem_ = "the sequence went back: " + how + ". Nothing is reserved until it has been moved past the furthest ID of all sidecars (this one's: " +
+               furthest + ") with sql/resume_past.sql";
+    report_(Severity::error, problem_);
+    discard("the sequence went back");
+    fail(now, problem_);
+}
+
+void SequenceRefill::resume(const InspectAnswer& answer, std::int64_t past) {
+    Mark mark = supply_.window().mark();
+    mark.latched = false;
+    mark.direction = answer.parameters.increment > 0 ? 1 : -1;
+    mark.last_value = answer.last_value.value_or(past);
+    supply_.window().set_mark(mark);
+    report_(Severity::info, "resumed: an operator moved the sequence past " + std::to_string(past));
+}
+
+void SequenceRefill::publish(std::vector<Range> ranges) {
+    for (const Range& range : ranges) {
+        received_ += range.count;
+        pending_ids_ += range.count;
+        pending_.push_back(range);
+    }
+    publish_pending();
+}
+
+void SequenceRefill::publish_pending() {
+    while (!pending_.empty()) {
+        Range& range = pending_.front();
+        const std::uint64_t published = supply_.window().publish(range);
+        if (published == 0) return;
+        pending_ids_ -= published;
+        if (published == range.count) {
+            pending_.pop_front();
+        } else {
+            range.first = static_cast<std::int64_t>(static_cast<std::uint64_t>(range.first) + published * static_cast<std::uint64_t>(range.step));
+            range.count -= published;
+        }
+    }
+}
+
+void SequenceRefill::discard(const std::string& why) {
+    const std::uint64_t left_before = left();
+    const auto thrown_away = supply_.window().discard();
+    // What others took meanwhile was taken; what is gone now was thrown away.
+    const std::uint64_t gone = (thrown_away ? *thrown_away : left_before - pending_ids_) + pending_ids_;
+    pending_.clear();
+    pending_ids_ = 0;
+    received_ -= std::min(received_, gone);
+    discarded_ += gone;
+    report_(Severity::warning, "window discarded, " + std::to_string(gone) + " IDs thrown away: " + why);
+    if (!thrown_away) report_(Severity::error, thrown_away.error());
+}
+
+void SequenceRefill::serve_waiting() {
+    if (supply_.waiting().empty()) return;
+    if (scratch_.empty()) scratch_.resize(supply_.window().slot_count());
+    supply_.waiting().serve(supply_.window(), scratch_, supply_.deliver());
+}
+
+void SequenceRefill::fail(Instant now, const std::string& error) {
+    own_trouble_ = {"query seq failed", error};
+    supply_.set_trouble(own_trouble_);
+    not_before_ = now + backoff_.next(dice_());
+}
+
+void SequenceRefill::note_sequence_end(const SequenceParameters& parameters, std::int64_t last_value) {
+    values_left_ = values_left(parameters, last_value);
+    const bool near_end = values_left_ < values_left(parameters, parameters.increment > 0 ? parameters.minimum : parameters.maximum) / near_end_share;
+    if (near_end && !near_end_reported_)
+        report_(Severity::warning, "the sequence nears its end: " + std::to_string(values_left_) + " values are left before " +
+                                       std::to_string(parameters.increment > 0 ? parameters.maximum : parameters.minimum));
+    near_end_reported_ = near_end;
+}
+
+}  // namespace next_id

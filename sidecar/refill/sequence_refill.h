@@ -1,0 +1,108 @@
+// The refill of one sequence: what to ask of PostgreSQL and when, what its answers mean, and what may be published. Pure but for the
+// window it fills: time and dice come in, steps go out; the refiller carries them over the connection. On the refill thread.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sidecar/base/clock.h"
+#include "sidecar/refill/backoff.h"
+#include "sidecar/refill/policy.h"
+#include "sidecar/refill/reservation.h"
+#include "sidecar/window/supply.h"
+
+namespace next_id {
+
+enum class RefillState : std::uint8_t {
+    verifying,  // nothing asked yet: the first step inspects the sequence, and so whether an adopted window is still its
+    reserving,  // the ordinary state
+    refused,    // the sequence is not one that may be used; inspected until that is cured
+    latched,    // the sequence went back; inspected until an operator has moved it past the mark
+};
+
+class SequenceRefill {
+   public:
+    struct Settings {
+        PolicySettings policy;
+        Increment mode = Increment::step;
+    };
+    enum class Severity : std::uint8_t { info, warning, error };
+    using Report = std::function<void(Severity, const std::string& message)>;  // one call for each change of state
+    using Dice = std::function<double()>;                                        // in [0, 1)
+
+    static constexpr std::uint64_t statement_values_max = 100'000;
+
+    // `supply` must outlive it.
+    SequenceRefill(Supply& supply, const Settings& settings, Report report, Dice dice);
+
+    struct Step {
+        enum class Kind : std::uint8_t { none, inspect, reserve } kind = Kind::none;
+        std::uint64_t values = 0;  // of reserve: how many nextvals
+    };
+    // What to send to PostgreSQL now. The caller answers it with exactly one of the calls on_*() below.
+    Step next_step(Instant now);
+    // When next_step() may have something to say though nothing happened: a back-off ends, or demand reaches the refill level.
+    Instant next_step_at(Instant now) const;
+
+    void on_inspected(Instant now, const InspectAnswer& answer);
+    // REQUIRES: the statement's transaction is known to be durable.
+    void on_reserved(Instant now, const ReserveAnswer& answer);
+    // A statement that failed, or whose answer is in doubt: whatever it reserved is lost.
+    void on_failed(Instant now, std::string_view sqlstate, const std::string& error);
+    // The connection's trouble, not this sequence's: no statement was sent, or its answer will not come, or is late. Empty: it is over.
+    void on_trouble(const Trouble& trouble);
+
+    // Measures demand, publishes what the ring had no room for, serves the waiting. Call it at every wake-up, and once a second.
+    void tick(Instant now);
+
+    Supply& supply() { return supply_; }
+    RefillState state() const { return state_; }
+    const RefillPolicy& policy() const { return policy_; }
+    std::uint64_t left() const { return supply_.window().left() + pending_ids_; }
+    std::uint64_t discarded() const { return discarded_; }  // IDs thrown away since the process began
+    std::uint64_t issued() const;                           // IDs taken since the process began
+    const std::string& problem() const { return problem_; } // why refused or latched; empty otherwise
+    double seconds_left() const;                            // at the present demand; infinite without any
+
+   private:
+    void check_identity(const SourceIdentity& identity);
+    bool check_parameters(Instant now, const SequenceParameters& parameters);
+    void latch(Instant now, const std::string& how);
+    void resume(const InspectAnswer& answer, std::int64_t past);
+    void publish(std::vector<Range> ranges);
+    void publish_pending();
+    void discard(const std::string& why);
+    void serve_waiting();
+    void fail(Instant now, const std::string& error);
+    void note_sequence_end(const SequenceParameters& parameters, std::int64_t last_value);
+    std::uint64_t values_for(std::uint64_t ids) const;
+
+    Supply& supply_;
+    const Settings settings_;
+    const Report report_;
+    const Dice dice_;
+    RefillPolicy policy_;
+    Backoff backoff_;
+    RefillState state_ = RefillState::verifying;
+    Instant not_before_ = Instant::min();
+    std::string problem_;
+    Trouble own_trouble_;  // of its last statement; empty when that succeeded
+
+    std::deque<Range> pending_;        // reserved, but the ring had no room yet; before all that is reserved later
+    std::uint64_t pending_ids_ = 0;
+    std::uint64_t received_ = 0;       // IDs adopted or reserved, but for those discarded
+    std::uint64_t discarded_ = 0;
+    bool filled_once_ = false;
+    std::vector<Range> scratch_;       // for those who wait, made when the first does
+
+    std::int64_t increment_ = 0;       // as last seen; 0: not yet
+    std::uint64_t values_left_ = 1;    // until the end of the sequence, as last seen
+    std::uint64_t values_max_ = statement_values_max;  // in one statement: halved when one times out
+    bool near_end_reported_ = false;
+};
+
+}  // namespace next_id

@@ -1,0 +1,147 @@
+#include "sidecar/serve/http_connection.h"
+
+#include "protocol/answers.h"
+#include "protocol/http_response.h"
+
+namespace next_id {
+
+namespace {
+
+constexpr std::size_t answers_bytes_max = 256 * 1024;    // made before any of them is written
+constexpr std::size_t out_bytes_kept_max = 1024 * 1024;  // of the buffer's capacity, after an answer that was larger
+constexpr std::size_t linger_bytes_max = 1024 * 1024;    // of a refused request, read and thrown away
+constexpr unsigned linger_sweeps_max = 2;
+
+// Answers to what came in one read are written at once. One buffer for each thread: it is empty between calls.
+thread_local std::string out_buffer;
+
+}  // namespace
+
+HttpConnection::~HttpConnection() {
+    if (state_ == State::parked) handler_.forget(*this);
+}
+
+bool HttpConnection::start(uv_loop_t* loop, int descriptor) {
+    stream_ = Stream::adopt(loop, descriptor, *this);
+    if (!stream_) return false;
+    stream_->start_reading();
+    return true;
+}
+
+void HttpConnection::on_bytes(std::string_view bytes) {
+    if (state_ == State::lingering) {
+        lingered_bytes_ += bytes.size();
+        if (lingered_bytes_ > linger_bytes_max) finish();
+        return;
+    }
+    answer(bytes);
+}
+
+void HttpConnection::answer(std::string_view bytes) {
+    std::string& out = out_buffer;
+    bool more = true;
+    while (more && state_ == State::open && stream_->unwritten() == 0) {
+        out.clear();
+        while (more && state_ == State::open && out.size() < answers_bytes_max) more = !bytes.empty() && answer_one(bytes, out);
+        stream_->write(out);
+    }
+    if (out.capacity() > out_bytes_kept_max) std::string{}.swap(out);
+    after_answers(bytes);
+}
+
+// False when `bytes` hold no further whole request.
+bool HttpConnection::answer_one(std::string_view& bytes, std::string& out) {
+    std::size_t consumed = 0;
+    const HttpParser::Result result = parser_.parse(bytes, consumed);
+    bytes.remove_prefix(consumed);
+    if (result == HttpParser::Result::need_more) return false;
+    if (result == HttpParser::Result::error) {
+        answer_error(parser_.error(), out);
+        return false;
+    }
+    close_after_ = draining_ || !parser_.request().keep_alive;
+    if (!handler_.handle(parser_.request(), close_after_, *this, out))
+        state_ = State::parked;
+    else if (close_after_)
+        state_ = State::closing;
+    return true;
+}
+
+void HttpConnection::answer_error(const HttpError& error, std::string& out) {
+    std::string body;
+    append_error(body, error.status, "bad request", error.sentence);
+    append_response(out, {.status = error.status, .close = true, .allow = error.status == 405 ? "GET, HEAD, POST" : ""}, body);
+    state_ = State::closing;
+    linger_ = true;
+}
+
+void HttpConnection::after_answers(std::string_view rest) {
+    const bool written = stream_->unwritten() == 0;
+    switch (state_) {
+        case State::closing:
+            stream_->stop_reading();
+            unread_.clear();
+            if (written) close();
+            return;
+        case State::open:
+            if (rest.empty() && written) return;
+            state_ = State::blocked;
+            [[fallthrough]];
+        default:
+            stream_->stop_reading();
+            unread_ = std::string{rest};
+    }
+}
+
+void HttpConnection::resume(std::string_view response) {
+    state_ = close_after_ ? State::closing : State::blocked;
+    stream_->write(response);
+    if (stream_->unwritten() == 0) on_drained();
+}
+
+void HttpConnection::on_drained() {
+    if (state_ == State::closing) return close();
+    if (state_ == State::blocked) go_on();
+}
+
+// Answers what was left unread, then reads again.
+void HttpConnection::go_on() {
+    state_ = State::open;
+    const std::string unread = std::move(unread_);
+    unread_.clear();
+    if (!unread.empty()) answer(unread);
+    if (state_ != State::open) return;
+    if (draining_ && !parser_.mid_request()) return finish();
+    stream_->start_reading();
+}
+
+void HttpConnection::on_end() { finish(); }  // reading stops while something is in flight, so nothing is
+void HttpConnection::on_lost() { finish(); }
+
+void HttpConnection::drain() {
+    draining_ = true;
+    if (state_ == State::parked) close_after_ = true;
+    if (state_ == State::open && !parser_.mid_request()) finish();
+}
+
+// A client that is still sending would lose the answer to a reset, were the socket closed under it.
+void HttpConnection::close() {
+    if (!linger_) return finish();
+    state_ = State::lingering;
+    stream_->end_writing();
+    stream_->start_reading();
+}
+
+void HttpConnection::sweep() {
+    if (state_ == State::lingering && ++lingered_sweeps_ > linger_sweeps_max) finish();
+}
+
+void HttpConnection::finish() {
+    if (state_ == State::finished) return;
+    if (state_ == State::parked) handler_.forget(*this);
+    state_ = State::finished;
+    stream_->stop_reading();
+    finished_(*this);
+}
+
+}  // namespace next_id

@@ -1,0 +1,76 @@
+// One client's HTTP session over a stream: keep-alive, pipelining, answers in the order of the requests. While a request is parked or the
+// client does not read, nothing more is read from it, so its memory is bounded. On its loop's thread.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "protocol/http_request.h"
+#include "sidecar/serve/http_handler.h"
+#include "sidecar/serve/stream.h"
+
+namespace next_id {
+
+class HttpConnection final : Stream::Listener {
+   public:
+    // Called once, when the connection is over. Its owner destroys it in a later turn of the loop, not in the call.
+    using Finished = std::function<void(HttpConnection&)>;
+
+    HttpConnection(HttpHandler& handler, Finished finished) : handler_{handler}, finished_{std::move(finished)} {}
+    ~HttpConnection();
+    HttpConnection(const HttpConnection&) = delete;
+    HttpConnection& operator=(const HttpConnection&) = delete;
+
+    // Takes the descriptor over, and begins to read. False when the system refuses.
+    bool start(uv_loop_t* loop, int descriptor);
+
+    // The answer to the parked request.
+    void resume(std::string_view response);
+
+    bool closes_after_answer() const { return close_after_; }
+
+    // Finishes what is in flight, says so in its last answer, and closes. A connection that is between requests closes at once.
+    void drain();
+
+    // Called about once a second: ends what has lingered long enough.
+    void sweep();
+
+   private:
+    enum class State : std::uint8_t {
+        open,      // reads and answers
+        parked,    // a request waits for IDs; nothing is read
+        blocked,   // the client does not read its answers; nothing is read
+        closing,   // the last answer has been given; closes when it is written
+        lingering, // all is written, and the client may still be sending; what it sends is thrown away
+        finished,  // over; waits to be destroyed
+    };
+
+    void on_bytes(std::string_view bytes) override;
+    void on_end() override;
+    void on_lost() override;
+    void on_drained() override;
+
+    void answer(std::string_view bytes);
+    bool answer_one(std::string_view& bytes, std::string& out);
+    void answer_error(const HttpError& error, std::string& out);
+    void after_answers(std::string_view rest);
+    void go_on();
+    void close();
+    void finish();
+
+    HttpHandler& handler_;
+    const Finished finished_;
+    State state_ = State::open;
+    bool draining_ = false;
+    bool close_after_ = false;  // the request in hand is the last
+    bool linger_ = false;       // the request in hand was refused before all of it was read
+    unsigned lingered_sweeps_ = 0;
+    std::size_t lingered_bytes_ = 0;
+    HttpParser parser_;
+    std::string unread_;       // read from the client, but not yet looked at
+    std::unique_ptr<Stream> stream_;
+};
+
+}  // namespace next_id

@@ -1,0 +1,25 @@
+// Who answers the requests of a connection: the service of IDs, or the operator's pages.
+#pragma once
+
+#include <string>
+
+#include "protocol/http_request.h"
+
+namespace next_id {
+
+class HttpConnection;
+
+class HttpHandler {
+   public:
+    // Appends the whole response to `out` and returns true. Or returns false: the request is parked, the connection reads no further, and the
+    // handler calls its resume() later, unless forget() came first. `close`: the response has to say that the connection will be closed.
+    virtual bool handle(const HttpRequest& request, bool close, HttpConnection& connection, std::string& out) = 0;
+
+    // The connection, which had a request parked, is gone.
+    virtual void forget(HttpConnection& connection) = 0;
+
+   protected:
+    ~HttpHandler() = default;
+};
+
+}  // namespace next_id

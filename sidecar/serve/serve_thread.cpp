@@ -1,0 +1,93 @@
+#include "sidecar/serve/serve_thread.h"
+
+#include <unistd.h>
+
+#include "sidecar/base/require.h"
+
+namespace next_id {
+
+namespace {
+
+constexpr std::uint64_t heartbeat_ms = 1000;
+
+thread_local const ServeThread* this_thread = nullptr;
+
+}  // namespace
+
+ServeThread::ServeThread(IdHandler handler) : handler_{std::move(handler)} {
+    require(uv_loop_init(&loop_) == 0);
+    bell_ = std::make_unique<Doorbell>(&loop_, [this] { on_inbox(); });
+    heartbeat_ = make_handle<uv_timer_t>(this, [this](uv_timer_t* handle) { return uv_timer_init(&loop_, handle); });
+    require(heartbeat_ != nullptr);
+    const auto beat = [](uv_timer_t* handle) {
+        if (auto* const self = static_cast<ServeThread*>(handle->data)) self->turned_at_ = Clock::now().time_since_epoch().count();
+    };
+    turned_at_ = Clock::now().time_since_epoch().count();
+    uv_timer_start(heartbeat_.get(), beat, 0, heartbeat_ms);
+    connections_ = std::make_unique<ConnectionSet>(&loop_, handler_);
+}
+
+ServeThread::~ServeThread() {
+    if (thread_.joinable()) {
+        post([](Inbox& inbox) { inbox.stop = true; });
+        thread_.join();
+    }
+    for (const int descriptor : inbox_.descriptors) close(descriptor);
+    listeners_.clear();
+    connections_.reset();
+    bell_.reset();
+    heartbeat_.reset();
+    while (uv_run(&loop_, UV_RUN_DEFAULT) != 0) {
+    }
+    require(uv_loop_close(&loop_) == 0);
+}
+
+void ServeThread::listen(int socket, Listener::Accepted accepted) {
+    listeners_.push_back(std::make_unique<Listener>(&loop_, socket, std::move(accepted)));
+}
+
+void ServeThread::start() {
+    thread_ = std::thread{[this] {
+        this_thread = this;
+        uv_run(&loop_, UV_RUN_DEFAULT);
+    }};
+}
+
+template <class Change>
+void ServeThread::post(Change change) {
+    {
+        const std::scoped_lock lock{mutex_};
+        change(inbox_);
+    }
+    bell_->ring();
+}
+
+void ServeThread::adopt(int descriptor) {
+    if (this_thread == this) return connections_->adopt(descriptor);
+    post([&](Inbox& inbox) { inbox.descriptors.push_back(descriptor); });
+}
+
+void ServeThread::deliver(std::uint64_t request, WaitResult result, std::span<const Range> ranges) {
+    post([&](Inbox& inbox) { inbox.deliveries.push_back({request, result, {ranges.begin(), ranges.end()}}); });
+}
+
+void ServeThread::drain(std::function<void()> drained) {
+    post([&](Inbox& inbox) { inbox.drained = std::move(drained); });
+}
+
+void ServeThread::on_inbox() {
+    Inbox inbox;
+    {
+        const std::scoped_lock lock{mutex_};
+        std::swap(inbox, inbox_);
+    }
+    for (const int descriptor : inbox.descriptors) connections_->adopt(descriptor);
+    for (const Delivery& delivery : inbox.deliveries) handler_.deliver(delivery.request, delivery.result, delivery.ranges);
+    if (inbox.drained) {
+        listeners_.clear();
+        connections_->drain(std::move(inbox.drained));
+    }
+    if (inbox.stop) uv_stop(&loop_);
+}
+
+}  // namespace next_id

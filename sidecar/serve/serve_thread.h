@@ -1,0 +1,71 @@
+// A thread with a loop of its own that serves connections. Others hand it accepted descriptors, the ends of waits, and the word to drain;
+// it shares nothing else with them.
+#pragma once
+
+#include <uv.h>
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "sidecar/base/doorbell.h"
+#include "sidecar/base/uv_handle.h"
+#include "sidecar/serve/connection_set.h"
+#include "sidecar/serve/id_handler.h"
+#include "sidecar/serve/listener.h"
+
+namespace next_id {
+
+class ServeThread {
+   public:
+    explicit ServeThread(IdHandler handler);
+    ~ServeThread();  // stops the loop, whatever is open, and joins the thread
+    ServeThread(const ServeThread&) = delete;
+    ServeThread& operator=(const ServeThread&) = delete;
+
+    // Before start(): this thread accepts from the (listening, non-blocking) socket and hands the descriptors to `accepted`, on this thread.
+    void listen(int socket, Listener::Accepted accepted);
+    void start();
+
+    // Any thread from here on.
+    void adopt(int descriptor);
+    void deliver(std::uint64_t request, WaitResult result, std::span<const Range> ranges);
+    // Accepts no more, finishes what is in flight, then calls `drained` (on this thread).
+    void drain(std::function<void()> drained);
+    // When the loop last turned.
+    Instant turned_at() const { return Instant{Duration{turned_at_.load(std::memory_order_relaxed)}}; }
+
+   private:
+    struct Delivery {
+        std::uint64_t request;
+        WaitResult result;
+        std::vector<Range> ranges;
+    };
+    struct Inbox {
+        std::vector<int> descriptors;
+        std::vector<Delivery> deliveries;
+        std::function<void()> drained;
+        bool stop = false;
+    };
+
+    template <class Change>
+    void post(Change change);
+    void on_inbox();
+
+    uv_loop_t loop_;
+    IdHandler handler_;
+    std::vector<std::unique_ptr<Listener>> listeners_;
+    std::unique_ptr<ConnectionSet> connections_;
+    std::unique_ptr<Doorbell> bell_;
+    Handle<uv_timer_t> heartbeat_;
+    std::atomic<Duration::rep> turned_at_;
+
+    std::mutex mutex_;
+    Inbox inbox_;
+    std::thread thread_;
+};
+
+}  // namespace next_id

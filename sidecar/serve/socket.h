@@ -1,0 +1,38 @@
+// Listening sockets, bound at start: TCP by address, Unix by path. Errors are sentences for people.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "sidecar/base/expected.h"
+#include "sidecar/config/config.h"
+#include "sidecar/window/file_descriptor.h"
+#include "sidecar/window/file_lock.h"
+
+namespace next_id {
+
+// `address` is an IP address. Port 0 asks for a free one: bound_port() tells which.
+Expected<FileDescriptor> listen_tcp(const HostPort& address);
+std::uint16_t bound_port(const FileDescriptor& socket);
+
+// A listening Unix socket and its name in the file system, which is removed when it is destroyed.
+class UnixSocket {
+   public:
+    // Takes the place of a socket that a dead process left behind, never that of a live one. The name appears with its mode already set.
+    static Expected<UnixSocket> listen(const std::filesystem::path& path, unsigned mode);
+
+    UnixSocket(UnixSocket&&) = default;
+    ~UnixSocket();
+
+    const FileDescriptor& descriptor() const { return socket_; }
+
+   private:
+    UnixSocket(std::filesystem::path path, FileLock lock, FileDescriptor socket)
+        : path_{std::move(path)}, lock_{std::move(lock)}, socket_{std::move(socket)} {}
+
+    std::filesystem::path path_;
+    FileLock lock_;  // of a file beside it: between two sidecars that start at once, a look at the socket does not decide
+    FileDescriptor socket_;
+};
+
+}  // namespace next_id

@@ -1,0 +1,77 @@
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <optional>
+
+#include "sidecar/serve/socket.h"
+
+namespace next_id {
+
+namespace {
+
+constexpr int listen_backlog = 1024;
+
+sockaddr_un address_of(const std::filesystem::path& path) {
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    std::strncpy(address.sun_path, path.c_str(), sizeof address.sun_path - 1);
+    return address;
+}
+
+FileDescriptor new_socket() { return FileDescriptor{::socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)}; }
+
+// Who answers at that path now; nothing when nobody does.
+std::optional<std::string> holder_of(const std::filesystem::path& path) {
+    const FileDescriptor probe = new_socket();
+    const sockaddr_un address = address_of(path);
+    if (connect(probe.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 && errno != EAGAIN)
+        return std::nullopt;
+    ucred peer{};
+    socklen_t size = sizeof peer;
+    if (getsockopt(probe.get(), SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0 || peer.pid == 0) return "another process";
+    return "process " + std::to_string(peer.pid);
+}
+
+Expected<Nothing> make_way(const std::filesystem::path& path) {
+    struct stat found {};
+    if (lstat(path.c_str(), &found) != 0) return Nothing{};
+    if (!S_ISSOCK(found.st_mode))
+        return Unexpected{"cannot listen on " + path.string() + ": there is a file of that name that is not a socket. Remove it, or choose another --socket"};
+    if (const auto holder = holder_of(path))
+        return Unexpected{"cannot listen on " + path.string() + ": " + *holder + " answers there. Stop it, or choose another --socket"};
+    return Nothing{};
+}
+
+}  // namespace
+
+Expected<UnixSocket> UnixSocket::listen(const std::filesystem::path& path, unsigned mode) {
+    const auto cannot = [&](const std::string& what) {
+        return Unexpected{"cannot listen on " + path.string() + ": " + what + ": " + std::strerror(errno)};
+    };
+    std::error_code failed;
+    std::filesystem::create_directories(path.parent_path(), failed);  // if it is still missing, the lock says so
+    auto lock = FileLock::acquire(path.string() + ".lock");
+    if (!lock) return Unexpected{"cannot listen on " + path.string() + ": " + lock.error()};
+    if (auto way = make_way(path); !way) return Unexpected{way.error()};
+
+    // Under a temporary name until the mode is set; renaming replaces what a dead process left.
+    const std::filesystem::path temporary = path.string() + ".new";
+    unlink(temporary.c_str());
+    FileDescriptor socket = new_socket();
+    const sockaddr_un address = address_of(temporary);
+    if (!socket || bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) return cannot("bind");
+    if (chmod(temporary.c_str(), mode) != 0) return cannot("chmod");
+    if (::listen(socket.get(), listen_backlog) != 0) return cannot("listen");
+    if (rename(temporary.c_str(), path.c_str()) != 0) return cannot("rename");
+    return UnixSocket{path, std::move(*lock), std::move(socket)};
+}
+
+UnixSocket::~UnixSocket() {
+    if (socket_) unlink(path_.c_str());  // ours for as long as we hold the lock
+}
+
+}  // namespace next_id
