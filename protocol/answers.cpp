@@ -1,1 +1,130 @@
-#include "protocol/range.h"
+#include "protocol/answers.h"
+
+#include <rapidjson/encodings.h>
+#include <rapidjson/memorystream.h>
+#include <rapidjson/writer.h>
+
+#include <charconv>
+#include <cstdlib>
+#include <limits>
+
+namespace next_id {
+
+namespace {
+
+constexpr std::string_view success_front = R"({"code":0,"msg":"success","data":{)";
+constexpr std::string_view success_back = "}}\n";
+constexpr std::size_t int64_digits_max = std::numeric_limits<std::int64_t>::digits10 + 2;  // -9223372036854775808
+
+// Writes `number` between a pair of `quote`s (if any) and `behind` it.
+void append_number(std::string& body, std::int64_t number, std::string_view quote, std::string_view behind) {
+    char bytes[int64_digits_max];
+    const auto size = static_cast<std::size_t>(std::to_chars(bytes, bytes + sizeof bytes, number).ptr - bytes);
+    body.append(quote).append(bytes, size).append(quote).append(behind);
+}
+
+// Every ID in order, `behind` after each.
+void append_each(std::string& body, std::span<const Range> ranges, std::string_view quote, char behind) {
+    std::uint64_t count = 0;
+    for (const Range& range : ranges) count += range.count;
+    body.reserve(body.size() + count * (int64_digits_max + 2 * quote.size() + 1));
+    char bytes[int64_digits_max + 3];
+    for (const Range& range : ranges) {
+        auto id = static_cast<std::uint64_t>(range.first);  // unsigned: one step beyond the last ID may not be an int64
+        for (std::uint64_t i = 0; i < range.count; ++i, id += static_cast<std::uint64_t>(range.step)) {
+            char* at = bytes;
+            if (!quote.empty()) *at++ = quote.front();
+            at = std::to_chars(at, bytes + sizeof bytes, static_cast<std::int64_t>(id)).ptr;
+            if (!quote.empty()) *at++ = quote.front();
+            *at++ = behind;
+            body.append(bytes, static_cast<std::size_t>(at - bytes));
+        }
+    }
+}
+
+void append_ranges(std::string& body, std::span<const Range> ranges, std::string_view quote) {
+    std::uint64_t count = 0;
+    for (const Range& range : ranges) count += range.count;
+    body.append(R"("count":)").append(std::to_string(count)).append(R"(,"ranges":[)");
+    for (const Range& range : ranges) {
+        body.push_back('[');
+        append_number(body, range.first, quote, ",");
+        append_number(body, last_of(range), quote, "");
+        if (range.step != 1 && range.count != 1) {
+            body.push_back(',');
+            append_number(body, range.step, quote, "");
+        }
+        body.append("],");
+    }
+    body.back() = ']';
+}
+
+// Every byte that does not belong to a well-formed character is replaced by U+FFFD.
+std::string valid_utf8(std::string_view text) {
+    std::string valid;
+    while (!text.empty()) {
+        rapidjson::MemoryStream in{text.data(), text.size()};
+        unsigned code_point = 0;
+        const bool well_formed = rapidjson::UTF8<>::Decode(in, &code_point);
+        const std::size_t bytes = well_formed ? in.Tell() : 1;
+        valid.append(well_formed ? text.substr(0, bytes) : "\xEF\xBF\xBD");
+        text.remove_prefix(bytes);
+    }
+    return valid;
+}
+
+struct AppendTo {  // a RapidJSON output stream
+    using Ch = char;
+    std::string& out;
+    void Put(char c) { out.push_back(c); }
+    void Flush() {}
+};
+
+template <class Writer>
+void write_member(Writer& writer, const char* name, std::string_view value) {
+    const std::string valid = valid_utf8(value);
+    writer.Key(name);
+    writer.String(valid.data(), static_cast<rapidjson::SizeType>(valid.size()));
+}
+
+}  // namespace
+
+void append_ids(std::string& body, std::span<const Range> ranges, Format format) {
+    if (ranges.empty()) std::abort();
+    const std::string_view quote = format.strings && !format.text ? "\"" : "";
+    const Range first{ranges.front().first, 1, 1};
+    if (format.text) {
+        append_each(body, format.layout == Layout::single ? std::span{&first, 1} : ranges, quote, '\n');
+        return;
+    }
+    body.append(success_front);
+    switch (format.layout) {
+        case Layout::single:
+            body.append(R"("id":)");
+            append_number(body, first.first, quote, "");
+            break;
+        case Layout::ids:
+            body.append(R"("ids":[)");
+            append_each(body, ranges, quote, ',');
+            body.back() = ']';
+            break;
+        case Layout::ranges:
+            append_ranges(body, ranges, quote);
+            break;
+    }
+    body.append(success_back);
+}
+
+void append_error(std::string& body, int code, std::string_view msg, std::string_view error) {
+    AppendTo out{body};
+    rapidjson::Writer<AppendTo> writer{out};
+    writer.StartObject();
+    writer.Key("code");
+    writer.Int(code);
+    write_member(writer, "msg", msg);
+    if (!error.empty()) write_member(writer, "error", error);
+    writer.EndObject();
+    body.push_back('\n');
+}
+
+}  // namespace next_id
