@@ -1,0 +1,49 @@
+// Where a window's IDs come from, as its file's header remembers it: what decides whether a sidecar may adopt the
+// window of one that died, and the mark of the guard. Reads and writes the header only; the publisher's thread.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "protocol/window_origin.h"
+
+namespace next_id {
+
+// As PostgreSQL tells it. All 0: not known yet.
+struct SourceIdentity {
+    std::uint64_t system_identifier = 0;
+    std::uint32_t database_oid = 0, sequence_oid = 0;
+
+    bool operator==(const SourceIdentity&) const = default;
+};
+
+// The furthest that was ever reserved from this system identifier, database and sequence name. It outlives window, OID,
+// increment and restarts: an answer inside it means that the sequence went back.
+struct Mark {
+    int direction = 0;  // 0: none yet; 1 ascending; -1 descending
+    std::int64_t lowest = 0, highest = 0, last_value = 0;
+
+    bool operator==(const Mark&) const = default;
+};
+
+// What can be told without PostgreSQL; all of it must match before a window is adopted.
+struct WindowOwner {
+    std::string source_digest, pod_uid, boot_id;
+};
+
+// Empty, or which text is too long for the header and by how much.
+std::string too_long_for_header(const WindowOwner&);
+void write_owner(WindowOrigin&, const WindowOwner&);
+// Empty, or the first thing that differs: "it belongs to another pod".
+std::string difference(const WindowOrigin&, const WindowOwner&);
+bool same_source(const WindowOrigin&, const WindowOwner&);
+
+SourceIdentity read_identity(const WindowOrigin&);
+void write_identity(WindowOrigin&, const SourceIdentity&);
+
+Mark read_mark(const WindowOrigin&);
+void write_mark(WindowOrigin&, const Mark&);
+// False only for chance bytes: whatever write_mark() leaves behind, begun or done, is sound.
+bool mark_is_sound(const WindowOrigin&);
+
+}  // namespace next_id
