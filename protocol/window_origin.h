@@ -19,8 +19,9 @@ struct WindowOrigin {
     // two words leaves a mark that covers more than was published, never less.
     Word system_identifier, oids;  // as PostgreSQL tells them; oids: database << 32 | sequence; 0: not known yet
     Word mark_direction, mark_lowest, mark_highest, mark_last_value;  // direction 0: no mark yet
+    Word latched;  // 1: the sequence went back, and nothing is reserved until an operator has moved it past the mark
 };
 
-static_assert(sizeof(WindowOrigin) == 320, "the layout of a window file: a change needs a new version");
+static_assert(sizeof(WindowOrigin) == 328, "the layout of a window file: a change needs a new version");
 
 }  // namespace next_id

@@ -17,8 +17,9 @@ constexpr std::uint64_t pause_ms = 100;         // when the system has no descri
 
 }  // namespace
 
-Listener::Listener(uv_loop_t* loop, int socket, Accepted accepted) : socket_{socket}, accepted_{std::move(accepted)} {
-    watch_ = make_handle<uv_poll_t>(this, [loop, socket](uv_poll_t* handle) { return uv_poll_init(loop, handle, socket); });
+Listener::Listener(uv_loop_t* loop, FileDescriptor socket, Accepted accepted)
+    : socket_{std::move(socket)}, accepted_{std::move(accepted)} {
+    watch_ = make_handle<uv_poll_t>(this, [&](uv_poll_t* handle) { return uv_poll_init(loop, handle, socket_.get()); });
     pause_ = make_handle<uv_timer_t>(this, [loop](uv_timer_t* handle) { return uv_timer_init(loop, handle); });
     require(watch_ && pause_);
     resume();
@@ -32,7 +33,7 @@ void Listener::resume() {
 
 void Listener::accept_all() {
     for (int i = 0; i < accepted_in_a_turn_max; ++i) {
-        const int descriptor = accept4(socket_, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
+        const int descriptor = accept4(socket_.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
         if (descriptor >= 0) {
             accepted_(descriptor);
         } else if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {

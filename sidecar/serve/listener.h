@@ -7,6 +7,7 @@
 #include <functional>
 
 #include "sidecar/base/uv_handle.h"
+#include "sidecar/window/file_descriptor.h"
 
 namespace next_id {
 
@@ -15,15 +16,15 @@ class Listener {
     // Owns the descriptor that it is given.
     using Accepted = std::function<void(int descriptor)>;
 
-    // `socket` listens, does not block, and outlives the listener.
-    Listener(uv_loop_t* loop, int socket, Accepted accepted);
+    // `socket` listens and does not block.
+    Listener(uv_loop_t* loop, FileDescriptor socket, Accepted accepted);
 
    private:
     void accept_all();
     void pause();
     void resume();
 
-    const int socket_;
+    const FileDescriptor socket_;
     const Accepted accepted_;
     Handle<uv_poll_t> watch_;
     Handle<uv_timer_t> pause_;

@@ -42,8 +42,8 @@ ServeThread::~ServeThread() {
     require(uv_loop_close(&loop_) == 0);
 }
 
-void ServeThread::listen(int socket, Listener::Accepted accepted) {
-    listeners_.push_back(std::make_unique<Listener>(&loop_, socket, std::move(accepted)));
+void ServeThread::listen(FileDescriptor socket, Listener::Accepted accepted) {
+    listeners_.push_back(std::make_unique<Listener>(&loop_, std::move(socket), std::move(accepted)));
 }
 
 void ServeThread::start() {

@@ -26,8 +26,8 @@ class ServeThread {
     ServeThread(const ServeThread&) = delete;
     ServeThread& operator=(const ServeThread&) = delete;
 
-    // Before start(): this thread accepts from the (listening, non-blocking) socket and hands the descriptors to `accepted`, on this thread.
-    void listen(int socket, Listener::Accepted accepted);
+    // Before start(): this thread accepts from the socket and hands the descriptors to `accepted`, on this thread.
+    void listen(FileDescriptor socket, Listener::Accepted accepted);
     void start();
 
     // Any thread from here on.

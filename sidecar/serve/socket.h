@@ -15,16 +15,17 @@ namespace next_id {
 Expected<FileDescriptor> listen_tcp(const HostPort& address);
 std::uint16_t bound_port(const FileDescriptor& socket);
 
-// A listening Unix socket and its name in the file system, which is removed when it is destroyed.
+// A listening Unix socket by its name in the file system, which is removed when it is destroyed.
 class UnixSocket {
    public:
     // Takes the place of a socket that a dead process left behind, never that of a live one. The name appears with its mode already set.
     static Expected<UnixSocket> listen(const std::filesystem::path& path, unsigned mode);
 
-    UnixSocket(UnixSocket&&) = default;
+    UnixSocket(UnixSocket&& from) noexcept = default;
     ~UnixSocket();
 
-    const FileDescriptor& descriptor() const { return socket_; }
+    // For the one who accepts.
+    FileDescriptor take_descriptor() { return std::move(socket_); }
 
    private:
     UnixSocket(std::filesystem::path path, FileLock lock, FileDescriptor socket)

@@ -71,7 +71,7 @@ Expected<UnixSocket> UnixSocket::listen(const std::filesystem::path& path, unsig
 }
 
 UnixSocket::~UnixSocket() {
-    if (socket_) unlink(path_.c_str());  // ours for as long as we hold the lock
+    if (!path_.empty()) unlink(path_.c_str());  // ours for as long as we hold the lock; empty: moved from
 }
 
 }  // namespace next_id

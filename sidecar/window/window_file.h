@@ -43,6 +43,8 @@ class WindowFile {
     const std::string& start_reason() const { return start_reason_; }  // why it was not adopted; empty when it was
     const std::filesystem::path& path() const { return path_; }
 
+    std::uint64_t slot_count() const { return options_.slot_count; }  // the most ranges that a take can bring
+
     // Any thread. As in Window; never `closed`: `dry` until another window stands in its place.
     Taken take(std::uint64_t n, std::span<Range> out, bool some_will_do = false);
     Taken take_consecutive(std::uint64_t n, std::uint64_t skip_max, Range& out);

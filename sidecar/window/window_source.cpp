@@ -68,19 +68,22 @@ void write_identity(WindowOrigin& origin, const SourceIdentity& identity) {
 
 Mark read_mark(const WindowOrigin& origin) {
     const auto direction = std::int64_t(origin.mark_direction.load(std::memory_order_acquire));
-    if (direction == 0) return {};
+    const bool latched = origin.latched.load(std::memory_order_relaxed) != 0;
+    if (direction == 0) return {.latched = latched};
     return {direction < 0 ? -1 : 1, std::int64_t(origin.mark_lowest.load(std::memory_order_relaxed)),
             std::int64_t(origin.mark_highest.load(std::memory_order_relaxed)),
-            std::int64_t(origin.mark_last_value.load(std::memory_order_relaxed))};
+            std::int64_t(origin.mark_last_value.load(std::memory_order_relaxed)), latched};
 }
 
 // The direction first when a mark ends, last when it begins. Release, so that the compiler keeps this order.
 void write_mark(WindowOrigin& origin, const Mark& mark) {
+    if (mark.latched) origin.latched.store(1, std::memory_order_release);
     if (mark.direction == 0) origin.mark_direction.store(0, std::memory_order_release);
     origin.mark_lowest.store(std::uint64_t(mark.lowest), std::memory_order_release);
     origin.mark_highest.store(std::uint64_t(mark.highest), std::memory_order_release);
     origin.mark_last_value.store(std::uint64_t(mark.last_value), std::memory_order_release);
     origin.mark_direction.store(std::uint64_t(std::int64_t{mark.direction}), std::memory_order_release);
+    if (!mark.latched) origin.latched.store(0, std::memory_order_release);
 }
 
 bool mark_is_sound(const WindowOrigin& origin) {

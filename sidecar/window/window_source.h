@@ -22,6 +22,7 @@ struct SourceIdentity {
 struct Mark {
     int direction = 0;  // 0: none yet; 1 ascending; -1 descending
     std::int64_t lowest = 0, highest = 0, last_value = 0;
+    bool latched = false;  // the sequence was seen to have gone back: no nextval until it has been moved past the mark
 
     bool operator==(const Mark&) const = default;
 };

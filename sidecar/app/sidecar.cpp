@@ -1,0 +1,180 @@
+#include "sidecar/app/sidecar.h"
+
+#include <csignal>
+#include <cstdlib>
+
+#include "sidecar/app/pg_source.h"
+#include "sidecar/base/log.h"
+#include "sidecar/base/require.h"
+
+namespace next_id {
+
+namespace {
+
+std::string printed(const HostPort& address, std::uint16_t port) {
+    const bool ipv6 = address.host.find(':') != std::string::npos;
+    return (ipv6 ? "[" + address.host + "]" : address.host) + ":" + std::to_string(port);
+}
+
+void log_start(const std::string& sequence, WindowFile& window) {
+    switch (window.start()) {
+        case WindowFile::Start::fresh:
+            return log::info("window made", {{"sequence", sequence}, {"file", window.path().string()}});
+        case WindowFile::Start::adopted:
+            return log::info("window adopted", {{"sequence", sequence}, {"file", window.path().string()}, {"ids", window.left()}});
+        case WindowFile::Start::discarded:
+            return log::warn("window discarded: " + window.start_reason(), {{"sequence", sequence}, {"file", window.path().string()}});
+    }
+}
+
+}  // namespace
+
+Sidecar::Sidecar(const Config& config, const PgTarget& target) : config_{config}, target_{target} {
+    require(uv_loop_init(&loop_) == 0);
+    refill_bell_ = std::make_unique<Doorbell>(&loop_, [this] {
+        if (refiller_) refiller_->drive();
+    });
+}
+
+Sidecar::~Sidecar() {
+    socket_.reset();
+    threads_.clear();
+    admin_listener_.reset();
+    admin_connections_.reset();
+    refiller_.reset();
+    signals_.clear();
+    drain_deadline_.reset();
+    drained_bell_.reset();
+    refill_bell_.reset();
+    while (uv_run(&loop_, UV_RUN_DEFAULT) != 0) {
+    }
+    require(uv_loop_close(&loop_) == 0);
+}
+
+Expected<Nothing> Sidecar::open() {
+    if (auto windows = open_windows(); !windows) return windows;
+    make_threads();
+    if (auto bound = bind_listeners(); !bound) return bound;
+    std::vector<Supply*> supplies;
+    for (const auto& supply : supplies_) supplies.push_back(supply.get());
+    refiller_ = std::make_unique<Refiller>(&loop_, refill_settings(), supplies);
+    watch_signals();
+    return Nothing{};
+}
+
+Expected<Nothing> Sidecar::open_windows() {
+    const char* const pod_uid = std::getenv("POD_UID");
+    for (const std::string& sequence : config_.pg_sequences) {
+        auto window = WindowFile::open({.state_dir = config_.state_dir,
+                                        .sequence = sequence,
+                                        .source_digest = source_digest(target_, sequence),
+                                        .pod_uid = pod_uid != nullptr ? pod_uid : ""});
+        if (!window) return Unexpected{window.error()};
+        log_start(sequence, **window);
+        supplies_.push_back(std::make_unique<Supply>(
+            sequence, std::move(*window),
+            Supply::Wiring{.ring = [this] { refill_bell_->ring(); },
+                           .deliver = [this](const Waiter& waiter, WaitResult result, std::span<const Range> ranges) {
+                               threads_[waiter.thread]->deliver(waiter.request, result, ranges);
+                           }}));
+    }
+    return Nothing{};
+}
+
+void Sidecar::make_threads() {
+    std::vector<Supply*> supplies;
+    for (const auto& supply : supplies_) supplies.push_back(supply.get());
+    const Catalog catalog{config_.pg_sequences, static_cast<std::uint64_t>(config_.window_ids_max)};
+    for (unsigned i = 0; i < config_.threads; ++i)
+        threads_.push_back(std::make_unique<ServeThread>(IdHandler{IdService{supplies, catalog}, i, config_.wait_max}));
+}
+
+// The first serve thread accepts for all of them.
+Expected<Nothing> Sidecar::bind_listeners() {
+    const auto spread = [this](int descriptor) { threads_[next_thread_++ % threads_.size()]->adopt(descriptor); };
+    if (config_.http) {
+        auto http = listen_tcp(*config_.http);
+        if (!http) return Unexpected{http.error()};
+        log::info("listening", {{"http", printed(*config_.http, bound_port(*http))}});
+        threads_[0]->listen(std::move(*http), spread);
+    }
+    if (config_.socket_path) {
+        auto socket = UnixSocket::listen(*config_.socket_path, config_.socket_mode);
+        if (!socket) return Unexpected{socket.error()};
+        log::info("listening", {{"socket", *config_.socket_path}});
+        threads_[0]->listen(socket->take_descriptor(), spread);
+        socket_ = std::make_unique<UnixSocket>(std::move(*socket));
+    }
+    if (config_.admin) {
+        auto admin = listen_tcp(*config_.admin);
+        if (!admin) return Unexpected{admin.error()};
+        log::info("listening", {{"admin", printed(*config_.admin, bound_port(*admin))}});
+        admin_ = std::move(*admin);
+    }
+    return Nothing{};
+}
+
+Refiller::Settings Sidecar::refill_settings() const {
+    return {.target = target_,
+            .idle_close = config_.db_idle_close,
+            .sequence = {.policy = {.reserve = config_.reserve,
+                                    .window_min = static_cast<std::uint64_t>(config_.window_ids_min),
+                                    .window_max = static_cast<std::uint64_t>(config_.window_ids_max)},
+                         .mode = config_.increment}};
+}
+
+void Sidecar::listen_for_admin() {
+    if (!admin_) return;
+    admin_handler_ = std::make_unique<AdminHandler>(NEXT_ID_VERSION, *refiller_, threads_);
+    admin_connections_ = std::make_unique<ConnectionSet>(&loop_, *admin_handler_);
+    admin_listener_ = std::make_unique<Listener>(&loop_, std::move(admin_), [this](int descriptor) { admin_connections_->adopt(descriptor); });
+}
+
+void Sidecar::watch_signals() {
+    drained_bell_ = std::make_unique<Doorbell>(&loop_, [this] {
+        if (threads_draining_ == 0) stop("drained");
+    });
+    drain_deadline_ = make_handle<uv_timer_t>(this, [this](uv_timer_t* handle) { return uv_timer_init(&loop_, handle); });
+    require(drain_deadline_ != nullptr);
+    for (const int signal : {SIGTERM, SIGINT}) {
+        auto watch = make_handle<uv_signal_t>(this, [this](uv_signal_t* handle) { return uv_signal_init(&loop_, handle); });
+        require(watch != nullptr);
+        uv_signal_start(
+            watch.get(),
+            [](uv_signal_t* handle, int) {
+                if (auto* const self = static_cast<Sidecar*>(handle->data)) self->on_signal();
+            },
+            signal);
+        signals_.push_back(std::move(watch));
+    }
+}
+
+void Sidecar::run() {
+    for (const auto& thread : threads_) thread->start();
+    listen_for_admin();
+    refiller_->drive();
+    uv_run(&loop_, UV_RUN_DEFAULT);
+}
+
+void Sidecar::on_signal() {
+    if (std::exchange(stopping_, true)) return stop("stopped at once, at the second signal");
+    log::info("stopping: no new connections; answering what is in flight");
+    socket_.reset();
+    threads_draining_ = threads_.size();
+    for (const auto& thread : threads_)
+        thread->drain([this] {
+            --threads_draining_;
+            drained_bell_->ring();
+        });
+    const auto on_deadline = [](uv_timer_t* handle) {
+        if (auto* const self = static_cast<Sidecar*>(handle->data)) self->stop("stopped at --drain-max, with requests in flight");
+    };
+    uv_timer_start(drain_deadline_.get(), on_deadline, static_cast<std::uint64_t>(config_.drain_max.count()), 0);
+}
+
+void Sidecar::stop(const char* how) {
+    log::info(how);
+    uv_stop(&loop_);
+}
+
+}  // namespace next_id

@@ -1,0 +1,72 @@
+// The running sidecar: opens the windows, binds the listeners, wires the parts together, turns the refill loop, and takes it all down
+// again. On the main thread.
+#pragma once
+
+#include <uv.h>
+
+#include <atomic>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "sidecar/admin/admin_handler.h"
+#include "sidecar/base/doorbell.h"
+#include "sidecar/base/expected.h"
+#include "sidecar/config/config.h"
+#include "sidecar/refill/refiller.h"
+#include "sidecar/serve/connection_set.h"
+#include "sidecar/serve/listener.h"
+#include "sidecar/serve/serve_thread.h"
+#include "sidecar/serve/socket.h"
+#include "sidecar/window/supply.h"
+
+namespace next_id {
+
+class Sidecar {
+   public:
+    Sidecar(const Config& config, const PgTarget& target);
+    ~Sidecar();
+    Sidecar(const Sidecar&) = delete;
+    Sidecar& operator=(const Sidecar&) = delete;
+
+    // Takes what the system must give: windows, ports, the socket. The error says what it refused.
+    Expected<Nothing> open();
+
+    // Serves until SIGTERM or SIGINT, and then until what is in flight is answered.
+    void run();
+
+   private:
+    Expected<Nothing> open_windows();
+    Expected<Nothing> bind_listeners();
+    Refiller::Settings refill_settings() const;
+    void make_threads();
+    void listen_for_admin();
+    void watch_signals();
+    void on_signal();
+    void stop(const char* how);
+
+    const Config config_;
+    const PgTarget target_;
+    uv_loop_t loop_;
+    std::unique_ptr<Doorbell> refill_bell_;
+    std::vector<std::unique_ptr<Supply>> supplies_;
+
+    std::unique_ptr<UnixSocket> socket_;
+    FileDescriptor admin_;  // until the listener takes it
+
+    std::unique_ptr<Refiller> refiller_;
+    std::vector<std::unique_ptr<ServeThread>> threads_;
+    std::size_t next_thread_ = 0;  // that gets a connection; only the accepting thread uses it
+
+    std::unique_ptr<AdminHandler> admin_handler_;
+    std::unique_ptr<ConnectionSet> admin_connections_;
+    std::unique_ptr<Listener> admin_listener_;
+
+    std::vector<Handle<uv_signal_t>> signals_;
+    std::unique_ptr<Doorbell> drained_bell_;
+    Handle<uv_timer_t> drain_deadline_;
+    std::atomic<std::size_t> threads_draining_ = 0;
+    bool stopping_ = false;
+};
+
+}  // namespace next_id
