@@ -1,0 +1,75 @@
+// What the user wants, checked and in types: the outcome of load.h. A plain struct without defaults of its own (those
+// stand in the one table, settings.cpp); read-only once made, so any thread may read it.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sidecar/base/log.h"
+
+namespace next_id {
+
+// An IP address, IPv6 without brackets. Port 0 asks the system for a free one.
+struct HostPort {
+    std::string host;
+    std::uint16_t port = 0;
+
+    bool operator==(const HostPort&) const = default;
+};
+
+enum class Increment {
+    step,   // a nextval reserves one ID
+    block,  // a nextval reserves the whole increment
+};
+
+// One libpq keyword, as for PQconnectdbParams. What PG_CONNINFO names goes before it.
+struct PgKeyword {
+    std::string keyword;  // host, port, dbname, user
+    std::string value;
+    bool by_default = false;  // nobody asked for it: it also gives way to a service that PG_CONNINFO names
+
+    bool operator==(const PgKeyword&) const = default;
+};
+
+// Where the password comes from. One in PG_CONNINFO goes before all of them.
+struct PgPassword {
+    enum class Source {
+        left_to_libpq,  // PGPASSWORD, .pgpass, a service, a certificate, PG_CONNINFO, peer
+        none_needed,    // PG_PASSWORD is set, and empty
+        literal,        // `text` is the password
+        file,           // `text` is the path; read anew at each connection, since Kubernetes rotates secrets
+    };
+    Source source = Source::left_to_libpq;
+    std::string text;
+};
+
+struct Config {
+    std::optional<HostPort> http;
+    std::optional<std::string> socket_path;
+    unsigned socket_mode = 0;  // permission bits
+    std::optional<HostPort> admin;
+    std::string state_dir;
+    unsigned threads = 0;  // that serve
+
+    std::chrono::milliseconds reserve{};  // how long an outage of PostgreSQL the window should cover
+    std::int64_t window_ids_min = 0;
+    std::int64_t window_ids_max = 0;
+    Increment increment = Increment::step;
+    std::chrono::milliseconds wait_max{};       // of a request for a dry window
+    std::chrono::milliseconds db_timeout{};     // a step of connecting, a query
+    std::chrono::milliseconds db_idle_close{};  // no refill due for so long: close the connection
+    std::chrono::milliseconds drain_max{};
+
+    log::Level log_level = log::Level::info;
+    log::Format log_format = log::Format::text;
+
+    std::string pg_conninfo;  // as given, perhaps empty; holds a password, perhaps: never logged
+    std::vector<PgKeyword> pg_keywords;
+    PgPassword pg_password;
+    std::vector<std::string> pg_sequences;  // as given, for regclass and for the URL; never empty
+};
+
+}  // namespace next_id

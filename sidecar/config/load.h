@@ -1,0 +1,35 @@
+// From what the user gave to a Config: flags beat the environment, the environment beats the file, the file beats the
+// default. The environment comes in as a function, so that tests have their own; only the files that settings name are
+// read. Called once, at start.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+
+#include "sidecar/base/exit_code.h"
+#include "sidecar/base/expected.h"
+#include "sidecar/config/config.h"
+#include "sidecar/config/settings.h"
+
+namespace next_id {
+
+// One sentence for stderr. It names the setting as the user gave it, what it is, and what is allowed; never a secret.
+struct ConfigError {
+    ExitCode exit_code;
+    std::string sentence;
+};
+
+using Flags = std::map<std::string, std::string, std::less<>>;            // a setting's name -> its text
+using Environment = std::function<const char*(const std::string& name)>;  // null: not set
+
+Environment process_environment();
+
+// Reads, stores and checks the settings that `command` takes; the others are left empty, and may be wrong. For get,
+// http is there only where it is to be used instead of the socket (see the README).
+Expected<Config, ConfigError> load_config(Command command, const Flags& flags, const Environment& environment);
+
+// The defaults and no password, as serve would have them in an empty environment. For tests.
+Config default_config();
+
+}  // namespace next_id
