@@ -127,4 +127,29 @@ void append_error(std::string& body, int code, std::string_view msg, std::string
     body.push_back('\n');
 }
 
+std::string_view msg_of(int status) {
+    switch (status) {
+        case 400:
+            return "bad request";
+        case 401:
+            return "unauthorized";
+        case 403:
+            return "forbidden";
+        case 404:
+            return "not found";
+        case 405:
+            return "method not allowed";
+        case 413:
+            return "content too large";
+        case 414:
+            return "uri too long";
+        case 429:
+            return "too many requests";
+        case 431:
+            return "request header fields too large";
+        default:
+            std::abort();
+    }
+}
+
 }  // namespace next_id

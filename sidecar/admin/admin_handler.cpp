@@ -73,8 +73,7 @@ bool AdminHandler::handle(const HttpRequest& request, bool close, HttpConnection
     Page page = readable ? page_of(request) : Page{.status = 405};
     if (page.body.empty()) {
         page.text = false;
-        append_error(page.body, page.status, readable ? "not found" : "method not allowed",
-                     "there are GET /livez, /startupz, /readyz and /status");
+        append_error(page.body, page.status, msg_of(page.status), "there are GET /livez, /startupz, /readyz and /status");
     }
     append_response(out,
                     {.status = page.status,

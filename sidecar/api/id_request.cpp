@@ -15,7 +15,7 @@ namespace {
 constexpr std::string_view route = "/next-id";
 constexpr std::size_t quoted_bytes_max = 60;  // of what a client sent, in an error
 
-Refusal bad_request(std::string error) { return {400, "bad request", std::move(error), {}}; }
+Refusal bad_request(std::string error) { return {400, std::move(error), {}}; }
 
 std::string quoted(std::string_view text) {
     return "'" + std::string{text.substr(0, quoted_bytes_max)} + (text.size() > quoted_bytes_max ? "...'" : "'");
@@ -30,14 +30,14 @@ std::string names_of(const std::vector<std::string>& sequences) {
 Expected<std::size_t, Refusal> read_route(std::string_view path, const Catalog& catalog) {
     if (path == route) return std::size_t{0};
     const auto unknown = [&] {
-        return Unexpected{Refusal{404, "not found", "no such path: " + quoted(path) + ". IDs are at /next-id and /next-id/{sequence}", {}}};
+        return Unexpected{Refusal{404, "no such path: " + quoted(path) + ". IDs are at /next-id and /next-id/{sequence}", {}}};
     };
     if (!path.starts_with("/next-id/")) return unknown();
     const auto name = percent_decode(path.substr(route.size() + 1), false);
     if (!name || name->empty()) return unknown();
     const auto found = std::ranges::find(catalog.sequences, *name);
     if (found == catalog.sequences.end())
-        return Unexpected{Refusal{404, "not found", "no such sequence: " + quoted(*name) + ". Configured: " + names_of(catalog.sequences), {}}};
+        return Unexpected{Refusal{404, "no such sequence: " + quoted(*name) + ". Configured: " + names_of(catalog.sequences), {}}};
     return static_cast<std::size_t>(found - catalog.sequences.begin());
 }
 
@@ -89,12 +89,12 @@ Expected<std::uint64_t, Refusal> read_count(std::string_view text, std::uint64_t
 
 Expected<IdRequest, Refusal> read_id_request(const HttpRequest& request, const Catalog& catalog) {
     if (is_cross_site(request))
-        return Unexpected{Refusal{403, "forbidden", "a page of another site may not take IDs through a browser", {}}};
+        return Unexpected{Refusal{403, "a page of another site may not take IDs through a browser", {}}};
     const Target target = split_target(request.target);
     const auto sequence = read_route(target.path, catalog);
     if (!sequence) return Unexpected{sequence.error()};
     if (request.method == HttpRequest::Method::other)
-        return Unexpected{Refusal{405, "method not allowed", "IDs are taken with GET or POST", "GET, HEAD, POST"}};
+        return Unexpected{Refusal{405, "IDs are taken with GET or POST", "GET, HEAD, POST"}};
 
     IdRequest wanted{.sequence = *sequence};
     const auto parameters = read_parameters(target.query);

@@ -23,7 +23,6 @@ struct IdRequest {
 
 struct Refusal {
     int status = 400;
-    std::string msg;
     std::string error;
     std::string_view allow;  // of 405
 };

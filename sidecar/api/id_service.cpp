@@ -23,7 +23,7 @@ std::optional<ParkedRequest> IdService::answer(const HttpRequest& request, bool 
         const Refusal& refusal = wanted.error();
         head.status = refusal.status;
         head.allow = refusal.allow;
-        append_error_response(head, refusal.msg, refusal.error, out);
+        append_error_response(head, msg_of(refusal.status), refusal.error, out);
         return std::nullopt;
     }
     head.text = wanted->format.text;

@@ -69,7 +69,7 @@ bool HttpConnection::answer_one(std::string_view& bytes, std::string& out) {
 
 void HttpConnection::answer_error(const HttpError& error, std::string& out) {
     std::string body;
-    append_error(body, error.status, "bad request", error.sentence);
+    append_error(body, error.status, msg_of(error.status), error.sentence);
     append_response(out, {.status = error.status, .close = true, .allow = error.status == 405 ? "GET, HEAD, POST" : ""}, body);
     state_ = State::closing;
     linger_ = true;
