@@ -1,6 +1,7 @@
 // A closed-loop HTTP/1.1 load generator: every connection keeps `--depth` requests in flight and sends the next one
-// when an answer has come. One thread, epoll, to `127.0.0.1:PORT` or a Unix socket. It ends by itself, after `--seconds`
-// or `--requests`, and prints one line of key=value. Connections that the server drops are dialled again until the end.
+// when an answer has come. One thread, epoll, to `127.0.0.1:PORT` or a Unix socket. It ends by itself, after
+// `--seconds` or `--requests`, and prints one line of key=value. Connections that the server drops are dialled again
+// until the end.
 #include <fcntl.h>
 #include <sys/epoll.h>
 #include <sys/resource.h>
