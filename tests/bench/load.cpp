@@ -1,0 +1,315 @@
+// A closed-loop HTTP/1.1 load generator: every connection keeps `--depth` requests in flight and sends the next one
+// when an answer has come. One thread, epoll, to `127.0.0.1:PORT` or a Unix socket. It ends by itself, after
+// `--seconds` or `--requests`, and prints one line of key=value. Connections that the server drops are dialled again
+// until the end.
+#include <fcntl.h>
+#include <sys/epoll.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cinttypes>
+#include <cstdio>
+#include <limits>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <vector>
+
+#include "tests/bench/address.h"
+#include "tests/bench/histogram.h"
+#include "tests/bench/http_answer.h"
+
+namespace next_id::bench {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using Instant = Clock::time_point;
+
+constexpr std::size_t answer_bytes_max =
+    256 * 1024;  // a connection's buffer: what may lie there unread, and one answer
+constexpr auto dial_timeout = std::chrono::seconds(1);
+constexpr auto redial_pause = std::chrono::milliseconds(10);
+constexpr auto clock_check = std::chrono::milliseconds(50);  // how late the end may be noticed when nothing comes
+
+struct Options {
+    std::string address;
+    std::string target = "/next-id";
+    std::string ids_file;
+    std::size_t connections = 64;
+    std::size_t depth = 1;
+    double seconds = 10;
+    std::uint64_t requests = std::numeric_limits<std::uint64_t>::max();
+};
+
+struct Connection {
+    int fd = -1;                   // -1: down, to be dialled again
+    std::size_t unsent = 0;        // bytes of requests that the socket has not taken yet
+    std::size_t received = 0;      // bytes in `buffer`
+    std::size_t in_flight = 0;     // requests whose answers are still to come
+    std::size_t oldest = 0;        // where in `sent_at` the first of them is
+    bool wants_room = false;       // watched for EPOLLOUT: the socket was full
+    std::vector<Instant> sent_at;  // a ring of `depth`
+    std::unique_ptr<char[]> buffer = std::make_unique_for_overwrite<char[]>(answer_bytes_max);
+    AnswerReader reader;
+};
+
+// Every ID of every answer, one a line, in the order received.
+class IdFile {
+ public:
+    explicit IdFile(const std::string& path) : path_{path} {
+        if (path.empty()) return;
+        file_ = std::fopen(path.c_str(), "we");
+        if (file_ == nullptr) throw std::system_error(errno, std::generic_category(), "open " + path);
+    }
+
+    void write_id_of(std::string_view body) {
+        if (file_ == nullptr) return;
+        static constexpr std::string_view key = "\"id\":";
+        const std::size_t found = body.find(key);
+        if (found == std::string_view::npos) throw std::runtime_error("an answer without an ID: " + std::string(body));
+        body.remove_prefix(found + key.size());
+        body.remove_prefix(body.starts_with('"') ? 1 : 0);  // format=string
+        const std::size_t length = std::min(body.find_first_not_of("-0123456789"), body.size());
+        std::fwrite(body.data(), 1, length, file_);
+        std::fputc('\n', file_);
+    }
+
+    void close() {
+        if (file_ == nullptr) return;
+        const bool failed = std::ferror(file_) != 0;
+        if (std::fclose(file_) != 0 || failed) throw std::runtime_error("could not write all IDs to " + path_);
+    }
+
+ private:
+    std::string path_;
+    std::FILE* file_ = nullptr;
+};
+
+class Load {
+ public:
+    explicit Load(const Options& options)
+        : options_{options}, address_{options.address}, ids_{options.ids_file}, unasked_{options.requests} {
+        const std::string request = "GET " + options.target + " HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n";
+        request_size_ = request.size();
+        for (std::size_t i = 0; i < options.depth; ++i) requests_ += request;
+        epoll_ = ::epoll_create1(EPOLL_CLOEXEC);
+        if (epoll_ < 0) throw std::system_error(errno, std::generic_category(), "epoll_create1");
+    }
+
+    void run() {
+        connections_.resize(options_.connections);
+        for (Connection& connection : connections_) {
+            connection.sent_at.resize(options_.depth);
+            if (!dial(connection))
+                throw std::system_error(errno, std::generic_category(), "connect to " + address_.text());
+        }
+        begin_ = now_ = Clock::now();
+        const Instant end =
+            begin_ + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(options_.seconds));
+        for (Connection& connection : connections_) ask(connection, options_.depth);
+        while (now_ < end && done_ + refused_ < options_.requests) turn(end);
+        ids_.close();
+    }
+
+    void print() const {
+        rusage usage{};
+        ::getrusage(RUSAGE_SELF, &usage);
+        const double cpu_s = static_cast<double>(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
+                             static_cast<double>(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6;
+        const double seconds = std::chrono::duration<double>(now_ - begin_).count();
+        const auto us = [&](double fraction) { return static_cast<double>(latency_ns_.percentile(fraction)) / 1e3; };
+        std::printf("rps=%.0f done=%" PRIu64 " non_200=%" PRIu64 " reconnects=%" PRIu64 " lost=%" PRIu64
+                    " seconds=%.3f p50_us=%.1f p90_us=%.1f p99_us=%.1f p999_us=%.1f load_cpu_s=%.3f\n",
+                    static_cast<double>(done_) / seconds, done_, refused_, reconnects_, lost_, seconds, us(.5), us(.9),
+                    us(.99), us(.999), cpu_s);
+    }
+
+ private:
+    // One turn of the loop: what has come, then, if need be, the connections that are down.
+    void turn(Instant end) {
+        std::array<epoll_event, 256> events;
+        const Clock::duration longest = down_ > 0 ? Clock::duration(redial_pause) : Clock::duration(clock_check);
+        const auto wait_ms = std::chrono::ceil<std::chrono::milliseconds>(std::min(longest, end - now_)).count();
+        const int count = ::epoll_wait(epoll_, events.data(), events.size(), static_cast<int>(wait_ms));
+        if (count < 0 && errno != EINTR) throw std::system_error(errno, std::generic_category(), "epoll_wait");
+        now_ = Clock::now();
+        for (int i = 0; i < count; ++i) {
+            auto& connection = *static_cast<Connection*>(events[static_cast<std::size_t>(i)].data.ptr);
+            if ((events[static_cast<std::size_t>(i)].events & EPOLLOUT) != 0) flush(connection);
+            if (connection.fd >= 0) receive(connection);
+        }
+        if (down_ > 0 && now_ >= redial_at_) redial();
+    }
+
+    // Waits for the server to accept, but not for long; errno says why it failed.
+    bool dial(Connection& connection) {
+        const int fd = address_.open_socket();
+        const timeval timeout{.tv_sec = dial_timeout.count(), .tv_usec = 0};
+        ::setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof timeout);
+        if (::connect(fd, address_.data(), address_.size()) != 0) {
+            const int why = errno;
+            ::close(fd);
+            errno = why;
+            return false;
+        }
+        ::fcntl(fd, F_SETFL, O_NONBLOCK);
+        address_.send_at_once(fd);
+        connection.fd = fd;
+        watch(connection, EPOLL_CTL_ADD, EPOLLIN);
+        return true;
+    }
+
+    void redial() {
+        for (Connection& connection : connections_) {
+            if (connection.fd >= 0) continue;
+            if (!dial(connection)) break;
+            --down_;
+            ++reconnects_;
+            ask(connection, options_.depth);
+        }
+        now_ = Clock::now();
+        redial_at_ = now_ + redial_pause;
+    }
+
+    void hang_up(Connection& connection) {
+        ::close(connection.fd);
+        lost_ += connection.in_flight;
+        unasked_ += connection.in_flight;  // asked again by whoever is next
+        connection.fd = -1;
+        connection.wants_room = false;
+        connection.unsent = connection.received = connection.in_flight = 0;
+        ++down_;
+    }
+
+    void ask(Connection& connection, std::size_t wanted) {
+        const std::size_t count = std::min<std::uint64_t>(wanted, unasked_);
+        if (count == 0) return;
+        unasked_ -= count;
+        for (std::size_t i = 0; i < count; ++i) {
+            connection.sent_at[(connection.oldest + connection.in_flight++) % options_.depth] = now_;
+        }
+        connection.unsent += count * request_size_;
+        flush(connection);
+    }
+
+    // All requests are alike, so the number of unsent bytes says where in the text to go on.
+    void flush(Connection& connection) {
+        const std::size_t unsent = connection.unsent;
+        const ssize_t sent = ::send(connection.fd, requests_.data() + requests_.size() - unsent, unsent, MSG_NOSIGNAL);
+        if (sent < 0 && errno != EAGAIN) return hang_up(connection);
+        if (sent > 0) connection.unsent -= static_cast<std::size_t>(sent);
+        if (connection.wants_room == (connection.unsent > 0)) return;
+        connection.wants_room = connection.unsent > 0;
+        watch(connection, EPOLL_CTL_MOD, connection.wants_room ? EPOLLIN | EPOLLOUT : EPOLLIN);
+    }
+
+    void receive(Connection& connection) {
+        const ssize_t count = ::recv(connection.fd, connection.buffer.get() + connection.received,
+                                     answer_bytes_max - connection.received, 0);
+        if (count < 0 && errno == EAGAIN) return;
+        if (count <= 0) return hang_up(connection);
+        connection.received += static_cast<std::size_t>(count);
+        now_ = Clock::now();
+        const std::size_t answered = take_answers(connection);
+        if (answered > 0) ask(connection, answered);
+    }
+
+    // Counts the whole answers in the buffer and moves the rest, most often nothing, to its front.
+    std::size_t take_answers(Connection& connection) {
+        std::string_view bytes{connection.buffer.get(), connection.received};
+        std::size_t answered = 0;
+        while (!bytes.empty()) {
+            const Answer answer = connection.reader.read(bytes);
+            const bool endless = answer.state == Answer::State::incomplete && bytes.size() == answer_bytes_max;
+            if (answer.state == Answer::State::malformed || endless || connection.in_flight == 0) {
+                throw std::runtime_error("not an answer, or one too long: " + std::string(bytes.substr(0, 200)));
+            }
+            if (answer.state == Answer::State::incomplete) break;
+            count(answer, connection.sent_at[connection.oldest]);
+            connection.oldest = connection.oldest + 1 == options_.depth ? 0 : connection.oldest + 1;
+            --connection.in_flight;
+            ++answered;
+            bytes.remove_prefix(answer.size);
+        }
+        std::memmove(connection.buffer.get(), bytes.data(), bytes.size());
+        connection.received = bytes.size();
+        return answered;
+    }
+
+    // A refusal is quick: counted as an answer it would make a server that fails look fast.
+    void count(const Answer& answer, Instant sent_at) {
+        if (answer.status != 200) {
+            ++refused_;
+            return;
+        }
+        ++done_;
+        latency_ns_.record(static_cast<std::uint64_t>(std::chrono::nanoseconds(now_ - sent_at).count()));
+        ids_.write_id_of(answer.body);
+    }
+
+    void watch(Connection& connection, int operation, std::uint32_t events) const {
+        epoll_event event{.events = events, .data = {.ptr = &connection}};
+        if (::epoll_ctl(epoll_, operation, connection.fd, &event) != 0) {
+            throw std::system_error(errno, std::generic_category(), "epoll_ctl");
+        }
+    }
+
+    const Options options_;
+    const Address address_;
+    IdFile ids_;
+    int epoll_ = -1;
+    std::string requests_;  // `depth` times the same
+    std::size_t request_size_ = 0;
+    std::vector<Connection> connections_;
+    std::size_t down_ = 0;  // connections to be dialled again
+    Instant redial_at_{};
+    Instant begin_{};
+    Instant now_{};              // read once after each receive
+    std::uint64_t unasked_;      // requests that may still be sent
+    std::uint64_t done_ = 0;     // answers with status 200
+    std::uint64_t refused_ = 0;  // answers with another
+    std::uint64_t reconnects_ = 0;
+    std::uint64_t lost_ = 0;  // requests in flight when their connection was dropped
+    Histogram latency_ns_;
+};
+
+Options parse(int argc, char** argv) {
+    Options options;
+    CLI::App app{"Keeps an HTTP/1.1 server busy, and says how it did."};
+    app.option_defaults()->always_capture_default();
+    app.add_option("address", options.address, "127.0.0.1:PORT, or the path of a Unix socket")->required();
+    app.add_option("--connections", options.connections, "kept alive, all the time")->check(CLI::Range(1, 10000));
+    app.add_option("--depth", options.depth, "requests in flight on each connection")->check(CLI::Range(1, 1024));
+    app.add_option("--seconds", options.seconds, "at most")->check(CLI::Range(0.01, 86400.0));
+    app.add_option("--requests", options.requests, "answers, at most; then no ID is left unread")
+        ->default_str("no limit");
+    app.add_option("--target", options.target, "what to GET");
+    app.add_option("--ids", options.ids_file, "a file for the IDs received, one a line");
+    try {
+        app.parse(argc, argv);
+    } catch (const CLI::ParseError& error) {
+        std::exit(app.exit(error) == 0 ? 0 : 64);
+    }
+    return options;
+}
+
+}  // namespace
+}  // namespace next_id::bench
+
+int main(int argc, char** argv) {
+    try {
+        next_id::bench::Load load{next_id::bench::parse(argc, argv)};
+        load.run();
+        load.print();
+        return 0;
+    } catch (const std::exception& error) {
+        std::fprintf(stderr, "bench_load: %s\n", error.what());
+        return 1;
+    }
+}
