@@ -1,0 +1,41 @@
+-- Creates the role with which next-id logs in, and leaves it the least rights: to connect, and to call nextval() on the one
+-- sequence. Run by the owner of the sequence, who must be allowed to create roles; again for each further sequence.
+--
+--   psql -f sql/role.sql                                      role next_id, sequence global_id_seq
+--   psql -v role=ids -v sequence='"Orders".ids' -f sql/role.sql
+--
+-- The password is not set here, for files and histories keep it. Set it with psql's own command, which sends a hash:
+--
+--   \password next_id
+\set ON_ERROR_STOP on
+\if :{?role}
+\else
+    \set role next_id
+\endif
+\if :{?sequence}
+\else
+    \set sequence global_id_seq
+\endif
+
+-- One transaction: a sidecar that is at work never meets the moment between REVOKE and GRANT.
+BEGIN;
+
+SELECT format('CREATE ROLE %I LOGIN', :'role')
+WHERE NOT EXISTS (SELECT FROM pg_roles WHERE rolname = :'role') \gexec
+
+ALTER ROLE :"role" LOGIN NOCREATEDB NOCREATEROLE;
+
+-- Said only where it changes something: it takes a superuser to say it.
+SELECT format('ALTER ROLE %I NOSUPERUSER NOREPLICATION NOBYPASSRLS', :'role')
+FROM pg_roles WHERE rolname = :'role' AND (rolsuper OR rolreplication OR rolbypassrls) \gexec
+
+SELECT format('REVOKE CREATE, TEMPORARY ON DATABASE %I FROM %I', current_database(), :'role'),
+       format('GRANT CONNECT ON DATABASE %I TO %I', current_database(), :'role'),
+       format('REVOKE CREATE ON SCHEMA %s FROM %I', relnamespace::regnamespace, :'role'),
+       format('GRANT USAGE ON SCHEMA %s TO %I', relnamespace::regnamespace, :'role')
+FROM pg_class WHERE oid = :'sequence'::regclass \gexec
+
+REVOKE ALL ON SEQUENCE :sequence FROM :"role";
+GRANT USAGE ON SEQUENCE :sequence TO :"role";
+
+COMMIT;
