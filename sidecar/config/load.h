@@ -26,7 +26,7 @@ using Environment = std::function<const char*(const std::string& name)>;  // nul
 Environment process_environment();
 
 // Reads, stores and checks the settings that `command` takes; the others are left empty, and may be wrong. For get,
-// http is there only where it is to be used instead of the socket (see the README).
+// exactly one of socket_path and http is there: the way to go.
 Expected<Config, ConfigError> load_config(Command command, const Flags& flags, const Environment& environment);
 
 // The defaults and no password, as serve would have them in an empty environment. For tests.
