@@ -35,7 +35,7 @@ struct Setting {
         return command == Command::serve || (command == Command::get && traits.for_get) ||
                (command == Command::check && traits.for_check);
     }
-    std::string flag() const { return "--" + std::string{name}; }
+    std::string flag() const { return std::string{"--"}.append(name); }
 };
 
 std::span<const Setting> settings();
