@@ -50,7 +50,8 @@ BOOST_AUTO_TEST_CASE(it_lives_and_has_started_whatever_postgresql_does) {
 }
 
 BOOST_AUTO_TEST_CASE(a_serve_thread_that_turns_is_alive) {
-    threads.push_back(std::make_unique<ServeThread>(IdHandler{IdService{{&supply}, {{"app.ids"}, 1000}}, 0, std::chrono::seconds{1}}));
+    threads.push_back(std::make_unique<ServeThread>(
+        IdHandler{IdService{{&supply}, {{"app.ids"}, 1000}}, 0, std::chrono::seconds{1}}));
     threads.back()->start();
     BOOST_TEST(answered("/livez").status == 200);
 }
@@ -91,7 +92,9 @@ BOOST_AUTO_TEST_CASE(another_path_is_told_which_there_are) {
     for (const char* path : {"/", "/status/", "/livez2", "/LIVEZ", "/next-id", "*"}) {
         const Answer answer = answered(path);
         BOOST_TEST(answer.status == 404);
-        BOOST_TEST(answer.body == "{\"code\":404,\"msg\":\"not found\",\"error\":\"there are GET /livez, /startupz, /readyz and /status\"}\n");
+        BOOST_TEST(answer.body ==
+                   "{\"code\":404,\"msg\":\"not found\",\"error\":\"there are GET /livez, /startupz, /readyz and "
+                   "/status\"}\n");
         BOOST_TEST(answer.head.find("Allow:") == std::string::npos);
     }
 }

@@ -51,10 +51,28 @@ BOOST_AUTO_TEST_CASE(text_is_chosen_only_where_it_is_strictly_preferred) {
 }
 
 BOOST_AUTO_TEST_CASE(garbage_means_json) {
-    for (const char* garbage :
-         {",", ",,,", ";", ";q=1", "text", "text/", "/plain", "text/plainer", "text/plain;q=", "text/plain;q=x",
-          "text/plain;q=nan", "text/plain;q=-1", "text/plain;q=2", "text/plain;q=1e9", "q=1", "text plain", "=", "\"",
-          "text/plain\"", "*", "*/plain", "text/plain;q=inf"})
+    for (const char* garbage : {",",
+                                ",,,",
+                                ";",
+                                ";q=1",
+                                "text",
+                                "text/",
+                                "/plain",
+                                "text/plainer",
+                                "text/plain;q=",
+                                "text/plain;q=x",
+                                "text/plain;q=nan",
+                                "text/plain;q=-1",
+                                "text/plain;q=2",
+                                "text/plain;q=1e9",
+                                "q=1",
+                                "text plain",
+                                "=",
+                                "\"",
+                                "text/plain\"",
+                                "*",
+                                "*/plain",
+                                "text/plain;q=inf"})
         BOOST_TEST(!prefers_text(garbage), garbage);
     BOOST_TEST(!prefers_text(std::string(8000, ',')));
     BOOST_TEST(!prefers_text(std::string(8000, ';')));

@@ -22,12 +22,16 @@ std::string told(const HttpRequest& request, const Catalog& offered = catalog) {
     const auto wanted = read_id_request(request, offered);
     if (!wanted) return std::to_string(wanted.error().status) + ": " + wanted.error().error;
     const Format& format = wanted->format;
-    const char* const layout = format.layout == Layout::single ? " single" : format.layout == Layout::ids ? " ids" : " ranges";
-    return std::to_string(wanted->sequence) + "/" + std::to_string(wanted->count) + layout + (format.strings ? " strings" : "") +
-           (format.text ? " text" : "");
+    const char* const layout = format.layout == Layout::single ? " single"
+                               : format.layout == Layout::ids  ? " ids"
+                                                               : " ranges";
+    return std::to_string(wanted->sequence) + "/" + std::to_string(wanted->count) + layout +
+           (format.strings ? " strings" : "") + (format.text ? " text" : "");
 }
 
-std::string told(std::string_view target, const Catalog& offered = catalog) { return told(get(target), offered); }
+std::string told(std::string_view target, const Catalog& offered = catalog) {
+    return told(get(target), offered);
+}
 
 std::string count_refused(const std::string& count, std::uint64_t max) {
     return "400: count must be a whole number from 1 to " + std::to_string(max) + ", not '" + count + "'";
@@ -111,14 +115,15 @@ BOOST_AUTO_TEST_CASE(an_unknown_sequence_is_named_beside_those_there_are) {
 }
 
 BOOST_AUTO_TEST_CASE(an_unknown_path_is_told_where_ids_are) {
-    for (const char* path : {"/", "/next-id/", "/next-ids", "/next-i", "/NEXT-ID", "//next-id", "/next-id%", "/next-id/%", "/next-id/%4",
-                             "/next-id/%zz", "*", "/next%2Did", "/status"})
-        BOOST_TEST(told(path) == "404: no such path: '" + std::string{path} + "'. IDs are at /next-id and /next-id/{sequence}");
+    for (const char* path : {"/", "/next-id/", "/next-ids", "/next-i", "/NEXT-ID", "//next-id", "/next-id%",
+                             "/next-id/%", "/next-id/%4", "/next-id/%zz", "*", "/next%2Did", "/status"})
+        BOOST_TEST(told(path) ==
+                   "404: no such path: '" + std::string{path} + "'. IDs are at /next-id and /next-id/{sequence}");
 }
 
 BOOST_AUTO_TEST_CASE(a_count_that_is_none_is_refused_with_its_limit) {
-    for (const char* count : {"0", "-1", "three", "", "1.0", "1e3", "0x10", " 3", "3 ", "10001", "99999999999999999999999", "18446744073709551616",
-                              "18446744073709551615", "1,000"})
+    for (const char* count : {"0", "-1", "three", "", "1.0", "1e3", "0x10", " 3", "3 ", "10001",
+                              "99999999999999999999999", "18446744073709551616", "18446744073709551615", "1,000"})
         BOOST_TEST(told("/next-id?count=" + std::string{count}) == count_refused(count, 10'000));
     BOOST_TEST(told("/next-id?count") == count_refused("", 10'000));
     BOOST_TEST(told("/next-id?count=+3") == count_refused(" 3", 10'000));
@@ -147,10 +152,11 @@ BOOST_AUTO_TEST_CASE(no_request_asks_for_more_than_the_window_may_hold) {
 }
 
 BOOST_AUTO_TEST_CASE(an_unknown_format_is_named) {
-    for (const char* format : {"", "xml", "JSON", "ranges,ranges", "string,string", "ranges,", ",ranges", ",", "text,string", "json,ranges",
-                               "ranges,string,ranges", "ranges;string", " json"})
+    for (const char* format : {"", "xml", "JSON", "ranges,ranges", "string,string", "ranges,", ",ranges", ",",
+                               "text,string", "json,ranges", "ranges,string,ranges", "ranges;string", " json"})
         BOOST_TEST(told("/next-id?format=" + std::string{format}) ==
-                   "400: unknown format '" + std::string{format} + "': there are json, string, text, ranges, and ranges,string");
+                   "400: unknown format '" + std::string{format} +
+                       "': there are json, string, text, ranges, and ranges,string");
 }
 
 BOOST_AUTO_TEST_CASE(an_unknown_parameter_is_named) {

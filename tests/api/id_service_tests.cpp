@@ -19,8 +19,8 @@ HttpRequest get(std::string_view target) {
 
 std::string response(const std::string& body, const std::string& headers = {}, const std::string& status = "200 OK",
                      const std::string& type = "application/json") {
-    return "HTTP/1.1 " + status + "\r\nContent-Type: " + type + "; charset=utf-8\r\nCache-Control: no-store\r\n" + headers +
-           "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body;
+    return "HTTP/1.1 " + status + "\r\nContent-Type: " + type + "; charset=utf-8\r\nCache-Control: no-store\r\n" +
+           headers + "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body;
 }
 
 struct ServiceFixture : SupplyFixture {
@@ -51,16 +51,20 @@ BOOST_FIXTURE_TEST_SUITE(id_service_tests, ServiceFixture)
 
 BOOST_AUTO_TEST_CASE(each_format_is_answered_to_the_byte) {
     publish(9'007'199'254'740'993, 1000);  // beyond what a double holds
-    BOOST_TEST(answered("/next-id") == response("{\"code\":0,\"msg\":\"success\",\"data\":{\"id\":9007199254740993}}\n"));
+    BOOST_TEST(answered("/next-id") ==
+               response("{\"code\":0,\"msg\":\"success\",\"data\":{\"id\":9007199254740993}}\n"));
     BOOST_TEST(answered("/next-id/app.ids?count=2") ==
                response("{\"code\":0,\"msg\":\"success\",\"data\":{\"ids\":[9007199254740994,9007199254740995]}}\n"));
-    BOOST_TEST(answered("/next-id?count=1") == response("{\"code\":0,\"msg\":\"success\",\"data\":{\"ids\":[9007199254740996]}}\n"));
+    BOOST_TEST(answered("/next-id?count=1") ==
+               response("{\"code\":0,\"msg\":\"success\",\"data\":{\"ids\":[9007199254740996]}}\n"));
     BOOST_TEST(answered("/next-id?count=3&format=ranges") ==
-               response("{\"code\":0,\"msg\":\"success\",\"data\":{\"count\":3,\"ranges\":[[9007199254740997,9007199254740999]]}}\n"));
+               response("{\"code\":0,\"msg\":\"success\",\"data\":{\"count\":3,\"ranges\":[[9007199254740997,"
+                        "9007199254740999]]}}\n"));
     BOOST_TEST(answered("/next-id?format=string") ==
                response("{\"code\":0,\"msg\":\"success\",\"data\":{\"id\":\"9007199254741000\"}}\n"));
     BOOST_TEST(answered("/next-id?format=ranges,string&count=2") ==
-               response("{\"code\":0,\"msg\":\"success\",\"data\":{\"count\":2,\"ranges\":[[\"9007199254741001\",\"9007199254741002\"]]}}\n"));
+               response("{\"code\":0,\"msg\":\"success\",\"data\":{\"count\":2,\"ranges\":[[\"9007199254741001\","
+                        "\"9007199254741002\"]]}}\n"));
     BOOST_TEST(answered("/next-id?format=text") == response("9007199254741003\n", "", "200 OK", "text/plain"));
     BOOST_TEST(answered("/next-id?format=text&count=2") ==
                response("9007199254741004\n9007199254741005\n", "", "200 OK", "text/plain"));
@@ -80,8 +84,10 @@ BOOST_AUTO_TEST_CASE(the_answer_says_whether_the_connection_stays_open) {
                response("{\"code\":0,\"msg\":\"success\",\"data\":{\"id\":1}}\n", "Connection: close\r\n"));
     HttpRequest old = get("/next-id");
     old.http_1_0 = true;
-    BOOST_TEST(answered(old) == response("{\"code\":0,\"msg\":\"success\",\"data\":{\"id\":2}}\n", "Connection: keep-alive\r\n"));
-    BOOST_TEST(answered(old, true) == response("{\"code\":0,\"msg\":\"success\",\"data\":{\"id\":3}}\n", "Connection: close\r\n"));
+    BOOST_TEST(answered(old) ==
+               response("{\"code\":0,\"msg\":\"success\",\"data\":{\"id\":2}}\n", "Connection: keep-alive\r\n"));
+    BOOST_TEST(answered(old, true) ==
+               response("{\"code\":0,\"msg\":\"success\",\"data\":{\"id\":3}}\n", "Connection: close\r\n"));
 }
 
 BOOST_AUTO_TEST_CASE(head_takes_no_id_and_never_waits) {
@@ -94,24 +100,25 @@ BOOST_AUTO_TEST_CASE(head_takes_no_id_and_never_waits) {
     BOOST_TEST(answered(head) == expected);
     BOOST_TEST(left() == 1);
     head.target = "/nope";
-    BOOST_TEST(answered(head) ==
-               "HTTP/1.1 404 Not Found\r\nContent-Type: application/json; charset=utf-8\r\nCache-Control: no-store\r\n\r\n");
+    BOOST_TEST(
+        answered(head) ==
+        "HTTP/1.1 404 Not Found\r\nContent-Type: application/json; charset=utf-8\r\nCache-Control: no-store\r\n\r\n");
 }
 
 BOOST_AUTO_TEST_CASE(a_refusal_takes_nothing_and_is_json_whatever_the_format) {
     publish(1, 1);
     HttpRequest request = get("/next-id?count=0&format=text");
-    BOOST_TEST(answered(request) ==
-               response("{\"code\":400,\"msg\":\"bad request\",\"error\":\"count must be a whole number from 1 to 10000, not '0'\"}\n", "",
-                        "400 Bad Request"));
+    BOOST_TEST(answered(request) == response("{\"code\":400,\"msg\":\"bad request\",\"error\":\"count must be a whole "
+                                             "number from 1 to 10000, not '0'\"}\n",
+                                             "", "400 Bad Request"));
     request.method = Method::other;
     BOOST_TEST(answered(request, true) ==
                response("{\"code\":405,\"msg\":\"method not allowed\",\"error\":\"IDs are taken with GET or POST\"}\n",
                         "Connection: close\r\nAllow: GET, HEAD, POST\r\n", "405 Method Not Allowed"));
     request = get("/next-id/%00%ff%22");
-    BOOST_TEST(answered(request) ==
-               response("{\"code\":404,\"msg\":\"not found\",\"error\":\"no such sequence: '\\u0000\xEF\xBF\xBD\\\"'. Configured: app.ids\"}\n", "",
-                        "404 Not Found"));
+    BOOST_TEST(answered(request) == response("{\"code\":404,\"msg\":\"not found\",\"error\":\"no such sequence: "
+                                             "'\\u0000\xEF\xBF\xBD\\\"'. Configured: app.ids\"}\n",
+                                             "", "404 Not Found"));
     request = get("/next-id");
     request.sec_fetch_site = "cross-site";
     BOOST_TEST(answered(request).starts_with("HTTP/1.1 403 Forbidden\r\n"));
@@ -130,7 +137,8 @@ BOOST_AUTO_TEST_CASE(a_batch_is_all_or_nothing) {
     publish(1, 4);
     BOOST_TEST(answered("/next-id?count=5") == "(parked)");
     BOOST_TEST(left() == 4);
-    BOOST_TEST(answered("/next-id?count=4") == response("{\"code\":0,\"msg\":\"success\",\"data\":{\"ids\":[1,2,3,4]}}\n"));
+    BOOST_TEST(answered("/next-id?count=4") ==
+               response("{\"code\":0,\"msg\":\"success\",\"data\":{\"ids\":[1,2,3,4]}}\n"));
 }
 
 BOOST_AUTO_TEST_CASE(nobody_overtakes_those_who_wait) {
@@ -160,10 +168,12 @@ BOOST_AUTO_TEST_CASE(what_was_parked_is_answered_in_its_own_format) {
         service.answer_taken(parked(request, close), ranges, out);
         return out;
     };
-    BOOST_TEST(answer_to(get("/next-id?count=3"), false) == response("{\"code\":0,\"msg\":\"success\",\"data\":{\"ids\":[5,6,20]}}\n"));
+    BOOST_TEST(answer_to(get("/next-id?count=3"), false) ==
+               response("{\"code\":0,\"msg\":\"success\",\"data\":{\"ids\":[5,6,20]}}\n"));
     BOOST_TEST(answer_to(get("/next-id?count=3&format=text"), true) ==
                response("5\n6\n20\n", "Connection: close\r\n", "200 OK", "text/plain"));
-    BOOST_TEST(answer_to(get("/next-id?format=string"), false) == response("{\"code\":0,\"msg\":\"success\",\"data\":{\"id\":\"5\"}}\n"));
+    BOOST_TEST(answer_to(get("/next-id?format=string"), false) ==
+               response("{\"code\":0,\"msg\":\"success\",\"data\":{\"id\":\"5\"}}\n"));
 }
 
 BOOST_AUTO_TEST_CASE(a_wait_in_vain_ends_in_503_with_the_reason) {
@@ -174,15 +184,20 @@ BOOST_AUTO_TEST_CASE(a_wait_in_vain_ends_in_503_with_the_reason) {
         return out;
     };
     const std::string headers = "Connection: close\r\nRetry-After: 1\r\n", status = "503 Service Unavailable";
-    BOOST_TEST(dry() == response("{\"code\":503,\"msg\":\"query seq failed\",\"error\":\"the window is dry, and its refill did not come in "
-                                 "time\"}\n",
-                                 headers, status));
+    BOOST_TEST(
+        dry() ==
+        response(
+            "{\"code\":503,\"msg\":\"query seq failed\",\"error\":\"the window is dry, and its refill did not come in "
+            "time\"}\n",
+            headers, status));
     supply.set_trouble({"connect postgresql failed", "connection to 10.0.0.1 \"refused\""});
-    BOOST_TEST(dry() == response("{\"code\":503,\"msg\":\"connect postgresql failed\",\"error\":\"connection to 10.0.0.1 \\\"refused\\\"\"}\n",
+    BOOST_TEST(dry() == response("{\"code\":503,\"msg\":\"connect postgresql failed\",\"error\":\"connection to "
+                                 "10.0.0.1 \\\"refused\\\"\"}\n",
                                  headers, status));
     std::string out;
     service.answer_unavailable(waits, "too many", out);
-    BOOST_TEST(out == response("{\"code\":503,\"msg\":\"query seq failed\",\"error\":\"too many\"}\n", headers, status));
+    BOOST_TEST(out ==
+               response("{\"code\":503,\"msg\":\"query seq failed\",\"error\":\"too many\"}\n", headers, status));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -37,6 +37,7 @@ BOOST_AUTO_TEST_CASE(percent_and_two_hexadecimal_digits_are_one_byte) {
 BOOST_AUTO_TEST_CASE(a_percent_without_two_digits_is_nothing) {
     for (const char* broken : {"%", "%4", "a%", "ab%4", "%%", "%%41", "%g0", "%0g", "%-1", "% 1", "%4 ", "%+4", "%4%"})
         BOOST_TEST(!percent_decode(broken, false).has_value(), broken);
+    BOOST_TEST(!percent_decode(std::string_view{"%41"}.substr(0, 2), false).has_value());  // not one byte further
 }
 
 BOOST_AUTO_TEST_CASE(a_plus_is_a_blank_where_the_caller_says_so) {

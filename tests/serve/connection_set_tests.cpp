@@ -140,8 +140,10 @@ BOOST_AUTO_TEST_CASE(a_connection_that_ended_is_closed_before_the_loop_waits) {
     Look look{connect(), *this};
     settle();
     // Ends the connection in the loop's timer phase; looks at it as soon as the loop has waited.
-    const auto timer = make_handle<uv_timer_t>(&look, [this](uv_timer_t* handle) { return uv_timer_init(&loop, handle); });
-    const auto waited = make_handle<uv_check_t>(&look, [this](uv_check_t* handle) { return uv_check_init(&loop, handle); });
+    const auto timer =
+        make_handle<uv_timer_t>(&look, [this](uv_timer_t* handle) { return uv_timer_init(&loop, handle); });
+    const auto waited =
+        make_handle<uv_check_t>(&look, [this](uv_check_t* handle) { return uv_check_init(&loop, handle); });
     uv_check_start(waited.get(), [](uv_check_t* handle) {
         auto& seen = *static_cast<Look*>(handle->data);
         if (seen.fixture.drained == 1) seen.closed = seen.peer.over();

@@ -85,7 +85,8 @@ BOOST_AUTO_TEST_CASE(each_error_has_its_status) {
         one.peer.send(request);
         BOOST_TEST_REQUIRE(one.run_until_answers(1));
         BOOST_TEST(answers_in(one.peer.received)[0].status == status);
-        const bool allow = answers_in(one.peer.received)[0].head.find("Allow: GET, HEAD, POST\r\n") != std::string::npos;
+        const bool allow =
+            answers_in(one.peer.received)[0].head.find("Allow: GET, HEAD, POST\r\n") != std::string::npos;
         BOOST_TEST(allow == (status == 405));
     }
 }
@@ -189,11 +190,9 @@ BOOST_AUTO_TEST_CASE(a_large_answer_to_a_parked_request_is_intact_behind_another
 }
 
 BOOST_AUTO_TEST_CASE(while_a_client_does_not_read_its_requests_are_left_in_the_socket) {
-    const std::string requests = [] {
-        std::string all;
-        for (int i = 0; i < 1000; ++i) all += get("/big/1000");
-        return all;
-    }();
+    const std::string request = get("/big/10000", "X: " + std::string(500, 'x') + "\r\n");
+    std::string requests;
+    for (int i = 0; i < 200; ++i) requests += request;
     // Sends until the socket takes no more, however often the other side looks.
     std::size_t sent = 0, unmoved = 0;
     while (unmoved < 20) {
@@ -203,14 +202,14 @@ BOOST_AUTO_TEST_CASE(while_a_client_does_not_read_its_requests_are_left_in_the_s
         settle();
         BOOST_TEST_REQUIRE(sent < 4'000'000);
     }
-    // What was answered fits into the two buffers of the socket and what is made before it is written.
-    BOOST_TEST(handler.handled < 1500);
+    // What was answered is in the buffer of the socket, or fits into what is made before any of it is written.
+    BOOST_TEST(handler.handled < 80);
     BOOST_TEST(finished == 0);
 
-    const std::size_t whole = sent / get("/big/1000").size();
-    BOOST_TEST(whole > handler.handled);
+    const std::size_t whole = sent / request.size();
+    BOOST_TEST(whole > 2 * handler.handled);
     BOOST_TEST(run_until_answers(whole));
-    for (const Answer& answer : answers_in(peer.received)) BOOST_TEST_REQUIRE(answer.body == big_body(1000));
+    for (const Answer& answer : answers_in(peer.received)) BOOST_TEST_REQUIRE((answer.body == big_body(10'000)));
 }
 
 BOOST_AUTO_TEST_CASE(a_client_that_goes_away_ends_the_connection) {

@@ -27,7 +27,8 @@ struct ListenerFixture : LoopFixture {
         address.sin_family = AF_INET;
         address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
         address.sin_port = htons(port);
-        const bool connected = ::connect(client.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
+        const bool connected =
+            ::connect(client.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
         return connected ? std::move(client) : FileDescriptor{};
     }
 

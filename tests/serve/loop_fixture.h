@@ -28,7 +28,8 @@ struct LoopFixture {
         BOOST_TEST_REQUIRE(uv_loop_init(&loop) == 0);
         // So that a turn of the loop never takes long, and conditions are looked at.
         tick_ = make_handle<uv_timer_t>(this, [this](uv_timer_t* handle) { return uv_timer_init(&loop, handle); });
-        uv_timer_start(tick_.get(), [](uv_timer_t*) {}, 1, 1);
+        uv_timer_start(
+            tick_.get(), [](uv_timer_t*) {}, 1, 1);
     }
     // Whoever derives has closed its own handles by now.
     ~LoopFixture() {
@@ -84,7 +85,8 @@ class Peer {
     void read() {
         char bytes[16384];
         ssize_t size;
-        while ((size = ::recv(socket_.get(), bytes, sizeof bytes, 0)) > 0) received.append(bytes, static_cast<std::size_t>(size));
+        while ((size = ::recv(socket_.get(), bytes, sizeof bytes, 0)) > 0)
+            received.append(bytes, static_cast<std::size_t>(size));
         ended |= size == 0;
         reset |= size < 0 && errno != EAGAIN;
     }

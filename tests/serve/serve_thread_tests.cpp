@@ -129,7 +129,8 @@ BOOST_AUTO_TEST_CASE(it_accepts_for_others_until_it_drains) {
     publish(1, 10);
     const auto client = [&] {
         const int made = ::socket(AF_INET, SOCK_STREAM, 0);
-        if (::connect(made, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0) return std::optional<Peer>{made};
+        if (::connect(made, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0)
+            return std::optional<Peer>{made};
         close(made);
         return std::optional<Peer>{};
     };

@@ -77,13 +77,16 @@ BOOST_AUTO_TEST_CASE(a_port_that_is_taken_says_how_to_find_who_has_it) {
     const auto second = listen_tcp({"127.0.0.1", port});
     BOOST_TEST_REQUIRE(!second.has_value());
     const std::string text = std::to_string(port);
-    BOOST_TEST(second.error() == "cannot listen on 127.0.0.1:" + text + ": Address already in use. Another process has it: ss -ltnp 'sport = :" +
-                                     text + "' tells which; or choose another port");
+    BOOST_TEST(second.error() == "cannot listen on 127.0.0.1:" + text +
+                                     ": Address already in use. Another process has it: ss -ltnp 'sport = :" + text +
+                                     "' tells which; or choose another port");
 }
 
 BOOST_AUTO_TEST_CASE(an_address_that_is_none_of_this_machine_is_refused) {
-    BOOST_TEST(listen_tcp({"203.0.113.1", 0}).error() == "cannot listen on 203.0.113.1:0: Cannot assign requested address");
-    BOOST_TEST(listen_tcp({"localhost", 80}).error() == "cannot listen on localhost:80: localhost is not an IP address");
+    BOOST_TEST(listen_tcp({"203.0.113.1", 0}).error() ==
+               "cannot listen on 203.0.113.1:0: Cannot assign requested address");
+    BOOST_TEST(listen_tcp({"localhost", 80}).error() ==
+               "cannot listen on localhost:80: localhost is not an IP address");
     BOOST_TEST(listen_tcp({"2001:db8::1", 1}).error().starts_with("cannot listen on [2001:db8::1]:1: "));
 }
 
@@ -123,7 +126,8 @@ BOOST_AUTO_TEST_CASE(a_directory_that_cannot_be_made_is_told) {
     std::ofstream{temp.path / "file"} << "x";
     path = temp.path / "file" / "s";
     const std::string error = refused();
-    BOOST_TEST(error == "cannot listen on " + path.string() + ": cannot open the lock file " + path.string() + ".lock: Not a directory");
+    BOOST_TEST(error == "cannot listen on " + path.string() + ": cannot open the lock file " + path.string() +
+                            ".lock: Not a directory");
 }
 
 BOOST_AUTO_TEST_CASE(what_a_dead_process_left_is_replaced) {
@@ -138,7 +142,8 @@ BOOST_AUTO_TEST_CASE(what_a_dead_process_left_is_replaced) {
 
 BOOST_AUTO_TEST_CASE(a_live_socket_is_left_alone_and_its_process_named) {
     const FileDescriptor live = foreign_socket(path);
-    BOOST_TEST(refused() == "cannot listen on " + path.string() + ": " + me() + " answers there. Stop it, or choose another --socket");
+    BOOST_TEST(refused() == "cannot listen on " + path.string() + ": " + me() +
+                                " answers there. Stop it, or choose another --socket");
     BOOST_TEST(bool{connected_to(path)});
 }
 
@@ -159,15 +164,16 @@ BOOST_AUTO_TEST_CASE(a_live_socket_of_another_kind_is_left_alone) {
 
 BOOST_AUTO_TEST_CASE(another_sidecar_is_named_and_left_alone) {
     const auto first = UnixSocket::listen(path, 0666);
-    BOOST_TEST(refused() == "cannot listen on " + path.string() + ": the socket is in use: " + me() + " holds " + path.string() +
-                                ".lock; stop that sidecar, or choose another --socket");
+    BOOST_TEST(refused() == "cannot listen on " + path.string() + ": the socket is in use: " + me() + " holds " +
+                                path.string() + ".lock; stop that sidecar, or choose another --socket");
     BOOST_TEST(bool{connected_to(path)});
 }
 
 BOOST_AUTO_TEST_CASE(a_file_in_the_way_is_left_alone) {
     std::ofstream{path} << "precious";
-    BOOST_TEST(refused() == "cannot listen on " + path.string() +
-                                ": there is a file of that name that is not a socket. Remove it, or choose another --socket");
+    BOOST_TEST(refused() ==
+               "cannot listen on " + path.string() +
+                   ": there is a file of that name that is not a socket. Remove it, or choose another --socket");
     BOOST_TEST(fs::file_size(path) == 8);
     fs::remove(path);
     fs::create_directory(path);
