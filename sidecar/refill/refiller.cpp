@@ -122,9 +122,9 @@ void Refiller::look_again_at(Instant when, Instant now) {
 }
 
 void Refiller::on_connected() {
-    backoff_.reset();
     if (const auto line = connect_failures_.recovered(Clock::now())) log::info("PostgreSQL is back: " + *line);
     log::debug("connected to PostgreSQL");
+    for (const auto& sequence : sequences_) sequence->on_connected();
     tell_all({});
     drive();
 }
@@ -147,24 +147,32 @@ void Refiller::on_answer(PgAnswer answer) {
     }
     const std::size_t index = *under_way_;
     under_way_.reset();
-    take_answer(*sequences_[index], answer, now);
+    const bool reserved = kind_ == SequenceRefill::Step::Kind::reserve;
+    const std::string error = take_answer(*sequences_[index], answer, now);
     const std::string& name = sequences_[index]->supply().sequence();
-    if (!answer.ok) {
-        if (const auto line = failures_[index].failed(answer.error, now)) log::warn("reserving IDs failed: " + *line, {{"sequence", name}});
-    } else if (const auto line = failures_[index].recovered(now)) {
-        log::info("reserving IDs works again: " + *line, {{"sequence", name}});
+    if (!error.empty()) {
+        if (const auto line = failures_[index].failed(error, now)) log::warn("reserving IDs failed: " + *line, {{"sequence", name}});
+    } else if (reserved) {
+        backoff_.reset();  // not when connected: the statement itself may end connections
+        if (const auto line = failures_[index].recovered(now)) log::info("reserving IDs works again: " + *line, {{"sequence", name}});
     }
     drive();
 }
 
-void Refiller::take_answer(SequenceRefill& sequence, const PgAnswer& answer, Instant now) {
-    if (!answer.ok) return sequence.on_failed(now, answer.sqlstate, answer.error);
-    if (kind_ == SequenceRefill::Step::Kind::inspect) {
+// Returns why the statement failed, or its answer is of no use; empty when it is.
+std::string Refiller::take_answer(SequenceRefill& sequence, const PgAnswer& answer, Instant now) {
+    std::string error = answer.error;
+    if (answer.ok && kind_ == SequenceRefill::Step::Kind::inspect) {
         const auto read = read_inspect_answer(answer);
-        return read ? sequence.on_inspected(now, *read) : sequence.on_failed(now, {}, read.error());
+        if (read) return sequence.on_inspected(now, *read), "";
+        error = read.error();
+    } else if (answer.ok) {
+        const auto read = read_reserve_answer(answer);
+        if (read) return sequence.on_reserved(now, *read), "";
+        error = read.error();
     }
-    const auto read = read_reserve_answer(answer);
-    return read ? sequence.on_reserved(now, *read) : sequence.on_failed(now, {}, read.error());
+    sequence.on_failed(now, answer.sqlstate, error);
+    return error;
 }
 
 void Refiller::on_late() {

@@ -40,7 +40,7 @@ class Refiller final : PgConnection::Listener {
     void on_answer(PgAnswer answer) override;
     void on_late() override;
 
-    void take_answer(SequenceRefill& sequence, const PgAnswer& answer, Instant now);
+    std::string take_answer(SequenceRefill& sequence, const PgAnswer& answer, Instant now);
     bool send_next(Instant now);
     bool any_step(Instant now);
     Instant next_step_at(Instant now) const;

@@ -19,7 +19,7 @@ namespace next_id {
 
 enum class RefillState : std::uint8_t {
     verifying,  // nothing asked yet: the first step inspects the sequence, and so whether an adopted window is still its
-    reserving,  // the ordinary state
+    reserving,  // the ordinary state; on a new connection, or after a failure, inspected before it reserves again
     refused,    // the sequence is not one that may be used; inspected until that is cured
     latched,    // the sequence went back; inspected until an operator has moved it past the mark
 };
@@ -43,6 +43,8 @@ class SequenceRefill {
         enum class Kind : std::uint8_t { none, inspect, reserve } kind = Kind::none;
         std::uint64_t values = 0;  // of reserve: how many nextvals
     };
+    // What was verified may have changed meanwhile: another server may answer now.
+    void on_connected() { verified_ = false; }
     // What to send to PostgreSQL now. The caller answers it with exactly one of the calls on_*() below.
     Step next_step(Instant now);
     // When next_step() may have something to say though nothing happened: a back-off ends, or demand reaches the refill level.
@@ -76,6 +78,7 @@ class SequenceRefill {
     void publish(std::vector<Range> ranges);
     void publish_pending();
     void discard(const std::string& why);
+    void replace_closed(Instant now);
     void serve_waiting();
     void fail(Instant now, const std::string& error);
     void note_sequence_end(const SequenceParameters& parameters, std::int64_t last_value);
@@ -90,18 +93,20 @@ class SequenceRefill {
     RefillState state_ = RefillState::verifying;
     Instant not_before_ = Instant::min();
     std::string problem_;
-    Trouble own_trouble_;  // of its last statement; empty when that succeeded
+    bool verified_ = false;  // inspected since the last connection or failure
+    Trouble own_trouble_;    // of its last statement; empty when that succeeded
 
     std::deque<Range> pending_;        // reserved, but the ring had no room yet; before all that is reserved later
     std::uint64_t pending_ids_ = 0;
     std::uint64_t received_ = 0;       // IDs adopted or reserved, but for those discarded
     std::uint64_t discarded_ = 0;
-    bool filled_once_ = false;
+    bool filled_once_ = false;         // it had more than was waited for
     std::vector<Range> scratch_;       // for those who wait, made when the first does
 
     std::int64_t increment_ = 0;       // as last seen; 0: not yet
     std::uint64_t values_left_ = 1;    // until the end of the sequence, as last seen
     std::uint64_t values_max_ = statement_values_max;  // in one statement: halved when one times out
+    std::uint64_t values_asked_ = 0;                   // by the step under way
     bool near_end_reported_ = false;
 };
 
