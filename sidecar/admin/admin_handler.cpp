@@ -59,6 +59,8 @@ SequenceStatus status_of(SequenceRefill& sequence) {
     status.ids_discarded = sequence.discarded();
     status.demand_per_second = sequence.policy().demand_per_second();
     if (std::isfinite(seconds_left)) status.seconds_left = seconds_left;
+    if (const auto refilled_at = sequence.refilled_at())
+        status.seconds_since_refill = std::chrono::duration<double>(Clock::now() - *refilled_at).count();
     status.requests_waiting = sequence.supply().waiting().size();
     if (mark.direction != 0) {
         status.lowest_reserved = mark.lowest;
@@ -106,7 +108,7 @@ AdminHandler::Page AdminHandler::live() const {
 AdminHandler::Page AdminHandler::ready() const {
     Page page;
     for (const auto& sequence : refiller_.sequences()) {
-        if (sequence->left() != 0) continue;
+        if (sequence->can_give()) continue;
         const std::string trouble = told(sequence->supply().trouble());
         page.status = 503;
         page.body += sequence->supply().sequence() + ": " + (trouble.empty() ? "the window is dry" : trouble) + "\n";

@@ -24,23 +24,33 @@ SequenceRefill::SequenceRefill(Supply& supply, const Settings& settings, Report 
       dice_{std::move(dice)},
       policy_{settings.policy},
       received_{supply.window().left()},
-      filled_once_{received_ != 0} {}
+      filled_once_{received_ != 0} {
+    if (is_strict() && received_ != 0) discard("strict order gives out no ID that was reserved before its request");
+}
 
 SequenceRefill::Step SequenceRefill::next_step(Instant now) {
     values_asked_ = 0;
     if (now < not_before_) return {};
     if (state_ != RefillState::reserving) return {Step::Kind::inspect};
     if (supply_.window().closed()) return {};
-    const std::uint64_t wanted = policy_.wanted(left(), supply_.waiting().demand(), dice_());
-    if (wanted == 0) return {};
+    const std::uint64_t ids = wanted();
+    if (ids == 0) return {};
+    asked_at_ = now;
     if (!verified_) return {Step::Kind::inspect};
-    values_asked_ = values_for(wanted);
+    asked_for_ = supply_.waiting().newest();
+    values_asked_ = values_for(ids);
     return {Step::Kind::reserve, values_asked_};
+}
+
+std::uint64_t SequenceRefill::wanted() {
+    const std::uint64_t parked = supply_.waiting().demand();
+    return is_strict() ? parked : policy_.wanted(left(), parked, dice_());
 }
 
 Instant SequenceRefill::next_step_at(Instant now) const {
     if (now < not_before_) return not_before_;
     if (state_ != RefillState::reserving) return now;
+    if (is_strict()) return asked_at_ + settings_.linger > now ? asked_at_ + settings_.linger : never;
     const std::uint64_t level = policy_.refill_level();
     const std::uint64_t above = left() > level ? left() - level : 0;
     if (above == 0) return now;
@@ -106,6 +116,8 @@ void SequenceRefill::on_reserved(Instant now, const ReserveAnswer& answer) {
     own_trouble_ = {};
     supply_.set_trouble({});
     publish(std::move(*ranges));
+    refilled_at_ = now;
+    if (is_strict()) serve_strictly();
     tick(now);
     filled_once_ = filled_once_ || left() != 0;
 }
@@ -125,7 +137,7 @@ void SequenceRefill::on_trouble(const Trouble& trouble) {
 void SequenceRefill::tick(Instant now) {
     if (supply_.window().closed()) replace_closed(now);
     publish_pending();
-    serve_waiting();
+    if (!is_strict()) serve_waiting();
     policy_.observe(now, issued());
     // Beyond the ring's end there is nothing to count down to but the room for what is pending.
     const std::uint64_t left_in_ring = supply_.window().left();
@@ -155,7 +167,9 @@ void SequenceRefill::check_identity(const SourceIdentity& identity) {
 
 bool SequenceRefill::check_parameters(Instant now, const SequenceParameters& parameters) {
     increment_ = parameters.increment;
-    const std::string refusal = refusal_of(parameters, settings_.mode);
+    std::string refusal = refusal_of(parameters, settings_.mode);
+    if (refusal.empty() && is_strict() && parameters.cache != 1)
+        refusal = "the sequence has CACHE " + std::to_string(parameters.cache) + ", with which strict order cannot be kept: ALTER SEQUENCE ... CACHE 1";
     if (refusal.empty()) return true;
     if (state_ != RefillState::refused || problem_ != refusal) report_(Severity::error, "sequence refused: " + refusal);
     state_ = RefillState::refused;
@@ -237,6 +251,25 @@ void SequenceRefill::serve_waiting() {
     if (supply_.waiting().empty()) return;
     if (scratch_.empty()) scratch_.resize(supply_.window().slot_count());
     supply_.waiting().serve(supply_.window(), scratch_, supply_.deliver());
+}
+
+// Only those who waited before the statement was sent; what they leave came too early for those after them.
+void SequenceRefill::serve_strictly() {
+    if (scratch_.empty()) scratch_.resize(supply_.window().slot_count());
+    do {
+        supply_.waiting().serve(supply_.window(), scratch_, supply_.deliver(), asked_for_);
+        throw_away_rest();
+        publish_pending();
+    } while (supply_.window().left() != 0);
+}
+
+void SequenceRefill::throw_away_rest() {
+    while (const std::uint64_t rest = supply_.window().left()) {
+        const Taken taken = supply_.window().take(rest, scratch_, true);
+        if (taken.result != TakeResult::taken) return;
+        received_ -= taken.count;
+        discarded_ += taken.count;
+    }
 }
 
 void SequenceRefill::fail(Instant now, const std::string& error) {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,6 +30,9 @@ class SequenceRefill {
     struct Settings {
         PolicySettings policy;
         Increment mode = Increment::step;
+        Order order = Order::window;
+        // Strict order: how long after a request the connection is kept for the next one.
+        Duration linger = std::chrono::seconds{5};
     };
     enum class Severity : std::uint8_t { info, warning, error };
     using Report = std::function<void(Severity, const std::string& message)>;  // one call for each change of state
@@ -68,6 +72,9 @@ class SequenceRefill {
     std::uint64_t discarded() const { return discarded_; }  // IDs thrown away since the process began
     std::uint64_t issued() const;                           // IDs taken since the process began
     const std::string& problem() const { return problem_; } // why refused or latched; empty otherwise
+    // Whether an ID can be had now, as far as is known.
+    bool can_give() const { return is_strict() ? state_ == RefillState::reserving && own_trouble_.msg.empty() && supply_.trouble().msg.empty() : left() != 0; }
+    std::optional<Instant> refilled_at() const { return refilled_at_; }
     double seconds_left() const;                            // at the present demand; infinite without any
 
    private:
@@ -80,6 +87,10 @@ class SequenceRefill {
     void discard(const std::string& why);
     void replace_closed(Instant now);
     void serve_waiting();
+    void serve_strictly();
+    void throw_away_rest();
+    bool is_strict() const { return settings_.order == Order::strict; }
+    std::uint64_t wanted();
     void fail(Instant now, const std::string& error);
     void note_sequence_end(const SequenceParameters& parameters, std::int64_t last_value);
     std::uint64_t values_for(std::uint64_t ids) const;
@@ -108,6 +119,10 @@ class SequenceRefill {
     std::uint64_t values_max_ = statement_values_max;  // in one statement: halved when one times out
     std::uint64_t values_asked_ = 0;                   // by the step under way
     bool near_end_reported_ = false;
+    std::optional<Instant> refilled_at_;
+
+    WaitingList::Id asked_for_ = 0;            // strict order: the last request that waited when the step under way was made
+    Instant asked_at_ = Instant::min();        // strict order: when that was made
 };
 
 }  // namespace next_id
