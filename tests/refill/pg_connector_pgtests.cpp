@@ -166,7 +166,7 @@ BOOST_AUTO_TEST_CASE(the_socket_may_move_while_connecting) {
                  {"sslmode", "allow"}}));
     connection->connect();
     BOOST_TEST(run_until([&] {
-        if (!low.empty()) close(low.front()), low.erase(low.begin());
+        if (!low.empty()) close(low.back()), low.pop_back();
         return !told.reasons.empty();
     }));
     for (const int fd : low) close(fd);
