@@ -1,6 +1,5 @@
 // Sidecars that are killed at any moment, while they open, publish, take and discard, one after the other; and a client
 // that keeps taking from whatever window has the name. NEXT_ID_SEED and NEXT_ID_HAMMER_SECONDS repeat or prolong a run.
-#include <sys/prctl.h>
 #include <sys/wait.h>
 
 #include <array>
@@ -84,7 +83,6 @@ struct Deaths : WindowFixture {
     template <class Work>
     pid_t start(Work work) {
         return in_a_child([&, own_seed = dice()] {
-            ::prctl(PR_SET_PDEATHSIG, SIGKILL);
             dice.state = own_seed;
             work();
         });
