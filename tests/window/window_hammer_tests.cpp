@@ -158,7 +158,11 @@ void hammer_with_processes(const Seeded& run) {
     Hammer<offset_bits> hammer;
     Shared& shared = hammer.shared();
     Processes<offset_bits> processes{hammer};
-    for (; !run.time_is_up() && !shared.stop; ::usleep(unsigned(dice.below(4000)))) {
+    // On a busy machine on, until some of either kind have died.
+    const auto enough = [&] {
+        return run.time_is_up() && processes.publisher_deaths != 0 && processes.taker_deaths != 0;
+    };
+    for (; !enough() && !shared.stop; ::usleep(unsigned(dice.below(4000)))) {
         if (dice.below(8) == 0) processes.kill_one();
         processes.bury_the_dead();
     }
