@@ -55,7 +55,10 @@ void SequenceRefill::on_inspected(Instant now, const InspectAnswer& answer) {
     check_identity(answer.identity);
     if (!check_parameters(now, answer.parameters)) return;
     const bool ascending = answer.parameters.increment > 0;
-    note_sequence_end(answer.parameters, answer.last_value.value_or(ascending ? answer.parameters.minimum : answer.parameters.maximum));
+    if (answer.last_value)
+        note_sequence_end(answer.parameters, *answer.last_value);
+    else
+        values_left_ = 1;  // nobody tells where it will start, or was told to RESTART: its first value will
 
     const Mark mark = supply_.window().mark();
     if (mark.latched) {
