@@ -38,7 +38,7 @@ BOOST_AUTO_TEST_CASE(alive_and_started_without_postgresql_and_ready_once_it_is_t
 }
 
 BOOST_AUTO_TEST_CASE(ready_for_as_long_as_the_window_lasts) {
-    sidecar.start_ready();
+    sidecar.start_filled(1000);
     const Outage outage;
     BOOST_CHECK_EQUAL(sidecar.ask_admin("/readyz").status, 200);
     TestClient client{sidecar.http()};
@@ -49,7 +49,7 @@ BOOST_AUTO_TEST_CASE(ready_for_as_long_as_the_window_lasts) {
 
 BOOST_AUTO_TEST_CASE(status_has_exact_numbers) {
     sidecar.set("NEXT_ID_DB_IDLE_CLOSE", "1h");
-    sidecar.start_ready();
+    sidecar.start_filled(1000);
     TestClient client{sidecar.http()};
     client.get("/next-id?count=250");
     const TestAnswer answer = sidecar.ask_admin("/status");

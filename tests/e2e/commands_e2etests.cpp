@@ -20,7 +20,7 @@ bool holds(const std::string& text, const std::string& part) {
 
 struct CommandsFixture {
     std::string first = new_sequence(), second = new_sequence("START 501");
-    SidecarProcess sidecar{shared_postgres(), {{"PG_SEQUENCE", first + "," + second}, {"NEXT_ID_WAIT_MAX", "200ms"}}};
+    SidecarProcess sidecar{shared_postgres(), {{"PG_SEQUENCE", first + "," + second}, {"NEXT_ID_WAIT_MAX", "20s"}}};
 
     ProgramResult get(std::vector<std::string> arguments) const {
         arguments.insert(arguments.begin(), "get");
@@ -55,6 +55,7 @@ BOOST_AUTO_TEST_CASE(get_takes_more_than_one_request_may_ask_for) {
 }
 
 BOOST_AUTO_TEST_CASE(get_says_what_went_wrong_and_fails) {
+    sidecar.set("NEXT_ID_WAIT_MAX", "200ms");
     sidecar.start_ready();
     const ProgramResult unknown = get({"--sequence", "none"});
     BOOST_CHECK_EQUAL(unknown.exit_code, 1);

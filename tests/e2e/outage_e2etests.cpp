@@ -74,8 +74,7 @@ BOOST_FIXTURE_TEST_SUITE(outage_e2etests, OutageFixture)
 
 BOOST_AUTO_TEST_CASE(the_whole_window_is_given_out_then_503_says_why_then_ids_come_again) {
     const auto one = sidecar({{"NEXT_ID_WINDOW_MIN", "3000"}, {"NEXT_ID_WAIT_MAX", "100ms"}});
-    one->start_ready();
-    BOOST_REQUIRE(wait_until([&] { return one->status("ids_left") == "3000"; }));
+    one->start_filled(3000);
     Outage outage;
     TestClient client{one->http()};
     for (int id = 1; id <= 3000; ++id) BOOST_REQUIRE_EQUAL(id_of(client.get("/next-id")), id);
@@ -105,7 +104,7 @@ BOOST_AUTO_TEST_CASE(under_load_nobody_notices_an_outage_shorter_than_the_reserv
 
 BOOST_AUTO_TEST_CASE(backends_that_are_killed_do_no_harm) {
     const auto one = sidecar({{"NEXT_ID_DB_IDLE_CLOSE", "1h"}});
-    one->start_ready();
+    one->start_filled(1000);
     TestClient client{one->http()};
     for (int i = 0; i < 5; ++i) {
         shared_postgres().psql(
@@ -168,8 +167,7 @@ BOOST_AUTO_TEST_CASE(a_postgresql_that_hangs_delays_no_answer_that_the_window_ha
                               {"NEXT_ID_WAIT_MAX", "200ms"},
                               {"NEXT_ID_DB_TIMEOUT", "300ms"},
                               {"NEXT_ID_DB_IDLE_CLOSE", "1h"}});
-    one->start_ready();
-    BOOST_REQUIRE(wait_until([&] { return one->status("ids_left") == "3000"; }));
+    one->start_filled(3000);
     Freeze freeze;
     TestClient client{one->http()};
     auto longest = 0ns;
@@ -198,7 +196,7 @@ BOOST_AUTO_TEST_CASE(a_postgresql_that_hangs_while_connecting_is_given_up_and_tr
 
 BOOST_AUTO_TEST_CASE(a_sequence_that_went_back_is_latched_until_it_is_moved_past) {
     const auto one = sidecar({{"NEXT_ID_WAIT_MAX", "100ms"}});
-    one->start_ready();
+    one->start_filled(1000);
     TestClient client{one->http()};
     BOOST_CHECK_EQUAL(id_of(client.get("/next-id")), 1);
     shared_postgres().psql("SELECT setval('" + sequence + "', 10)");  // as a failover that lost data

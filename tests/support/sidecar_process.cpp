@@ -104,6 +104,12 @@ void SidecarProcess::start_ready() {
     wait_until_ready();
 }
 
+void SidecarProcess::start_filled(int ids) {
+    start_ready();
+    if (!wait_until([&] { return status("ids_left") == std::to_string(ids); }, patience))
+        throw std::runtime_error{"the window does not fill up: it holds " + status("ids_left")};
+}
+
 void SidecarProcess::wait_until_ready() {
     TestClient client{admin()};
     if (!wait_until([&] { return client.get("/readyz").status == 200; }, patience))

@@ -36,6 +36,8 @@ class SidecarProcess {
     // Returns when an ID can be given out, of every sequence.
     void start_ready();
     void wait_until_ready();
+    // The same, and when the first sequence's window holds so many IDs.
+    void start_filled(int ids);
     // Runs it where it is to end by itself: the exit code.
     int run_to_exit(std::optional<ProgramUser> user = {});
 
