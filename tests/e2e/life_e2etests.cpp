@@ -79,18 +79,19 @@ BOOST_FIXTURE_TEST_SUITE(life_e2etests, LifeFixture)
 
 BOOST_AUTO_TEST_CASE(sigterm_and_sigint_stop_it_with_exit_code_0_and_without_its_socket) {
     for (const int signal : {SIGTERM, SIGINT}) {
-        const auto one = sidecar();
+        const auto one = sidecar({{"NEXT_ID_THREADS", "3"}});
         one->start_ready();
-        TestClient idle{one->http()};
+        TestClient idle{one->http()}, idle_too{one->socket()}, silent{one->http()};
         BOOST_CHECK_GT(id_of(idle.get("/next-id")), 0);
+        BOOST_CHECK_GT(id_of(idle_too.get("/next-id")), 0);
         const std::string address = one->http();
         BOOST_CHECK(std::filesystem::exists(one->socket()));
         BOOST_CHECK_EQUAL(one->stop(signal), 0);
         BOOST_CHECK(!std::filesystem::exists(one->socket()));
         BOOST_CHECK(!can_connect(address));
-        BOOST_CHECK(idle.is_closed());
+        BOOST_CHECK(idle.is_closed() && idle_too.is_closed() && silent.is_closed());
         BOOST_CHECK(holds(one->log(), "stopping: no new connections"));
-        BOOST_CHECK(holds(one->log(), "drained"));  // an idle connection is nothing to wait for
+        BOOST_CHECK(holds(one->log(), "drained"));  // idle connections are nothing to wait for
     }
 }
 
