@@ -95,6 +95,11 @@ class SidecarModel {
     void check_deadlines() const;  // no request is kept longer than it may be
 
    private:
+    struct Asked {
+        Instant deadline;
+        std::optional<std::int64_t> last_value;  // of the sequence, when the request came
+    };
+
     void drive();
     void drive_at(Instant when);
     void check_strict_order(const Range& range, const Asked& asked) const;
@@ -108,10 +113,6 @@ class SidecarModel {
     Tally tally_;
     std::uint64_t next_request_ = 0;
     std::uint64_t last_served_ = 0;
-    struct Asked {
-        Instant deadline;
-        std::optional<std::int64_t> last_value;  // of the sequence, when the request came
-    };
     std::map<std::uint64_t, Asked> waiting_;  // by request
     std::vector<Range> ranges_;
 
