@@ -112,7 +112,8 @@ make_run_dir() {
 
 # Its own: reachable by nobody but its user and root, through a socket in a closed directory.
 start_postgres() {
-    local as=() owner=() data=$dir/postgres bin
+    local as=() owner=() bin
+    data=$dir/postgres
     if ((EUID == 0)); then # as whom PostgreSQL refuses to run
         as=(--reuid=postgres --regid=postgres --clear-groups)
         owner=(-o postgres -g postgres)
@@ -210,8 +211,8 @@ next-id is ready. In another terminal, try
     $(printf %q "$program") get --socket $socket -n 5
     curl http://$admin/status
 
-Its log: $dir/next-id.log
-Ctrl-C stops it$([[ -z ${pid_of[postgres]:-} ]] || echo ", and its PostgreSQL").
+The log is $dir/next-id.log${data:+, the data of PostgreSQL are in $data}.
+Ctrl-C stops what this script has started.
 END
 }
 
