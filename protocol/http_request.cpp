@@ -8,6 +8,8 @@ static_assert(LLHTTP_VERSION_MAJOR >= 8, "older llhttp lets smuggled requests th
 
 namespace {
 
+constexpr std::size_t repeat_bytes_max = 512;  // a request that is longer is parsed anew each time
+
 constexpr HttpError malformed{400, "this is not a well-formed HTTP/1.1 request"};
 constexpr HttpError not_http{400, "the request does not begin with an HTTP method; speak plain HTTP/1.1 to this port"};
 constexpr HttpError wrong_version{400,
@@ -197,7 +199,13 @@ HttpParser::Result HttpParser::parse(std::string_view bytes, std::size_t& consum
     consumed = 0;
     if (state_ == State::failed) return Result::error;
     if (bytes.empty()) return Result::need_more;
-    if (state_ == State::complete) begin_request();
+    if (state_ == State::complete) {
+        if (repeats_the_last(bytes)) {
+            consumed = held_.size();
+            return Result::request;
+        }
+        begin_request();
+    }
 
     const std::size_t before = held_.size();
     bytes = bytes.substr(0, request_head_bytes_max - before);
@@ -221,6 +229,11 @@ HttpParser::Result HttpParser::parse(std::string_view bytes, std::size_t& consum
     return Result::need_more;
 }
 
+// Nearly every client sends the same bytes again and again over its connection; they mean the same again.
+bool HttpParser::repeats_the_last(std::string_view bytes) const {
+    return request_.keep_alive && !held_.empty() && bytes.starts_with(held_);
+}
+
 bool HttpParser::mid_request() const {
     return state_ == State::reading && held_.find_first_not_of("\r\n") != std::string::npos;
 }
@@ -235,6 +248,12 @@ void HttpParser::begin_request() {
 
 HttpParser::Result HttpParser::finish_request(std::size_t head_bytes) {
     if (const HttpError* wrong = wrong_in_head({start_, head_bytes})) return fail(*wrong);
+    if (start_ == held_.data()) {
+        held_.resize(head_bytes);
+    } else if (head_bytes <= repeat_bytes_max) {
+        held_.assign(start_, head_bytes);
+        start_ = held_.data();
+    }
     request_.method = method_of(llhttp_.method);
     request_.http_1_0 = llhttp_.http_minor == 0;
     request_.keep_alive = keep_alive_;

@@ -49,8 +49,8 @@ class HttpParser {
     HttpParser& operator=(const HttpParser&) = delete;
 
     // Reads from the front of `bytes` until one request is whole. The views in request() live until the next call, or
-    // as long as `bytes`, whichever is shorter. Copies only requests that came in several pieces. After a request
-    // without keep-alive anything but CR and LF is an error.
+    // as long as `bytes`, whichever is shorter. A request that is the same as the last one, byte for byte, is not parsed
+    // again. After a request without keep-alive anything but CR and LF is an error.
     Result parse(std::string_view bytes, std::size_t& consumed);
 
     const HttpRequest& request() const { return request_; }
@@ -69,6 +69,7 @@ class HttpParser {
     };
     struct Callbacks;
 
+    bool repeats_the_last(std::string_view bytes) const;
     void begin_request();
     Result finish_request(std::size_t head_bytes);
     const HttpError* wrong_in_head(std::string_view head) const;
@@ -80,7 +81,7 @@ class HttpParser {
     llhttp_t llhttp_;
     State state_ = State::reading;
     const char* start_ = nullptr;  // of the request being read: in the caller's bytes, or held_
-    std::string held_;             // the request from its first byte, when it did not come whole
+    std::string held_;             // the request from its first byte, when it did not come whole; later: the last one
     Span target_, name_, value_;
     Field field_ = Field::ignored;  // whose value is being read
     std::array<Span, fields> values_;

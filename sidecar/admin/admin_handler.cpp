@@ -5,6 +5,7 @@
 #include "protocol/answers.h"
 #include "protocol/http_response.h"
 #include "protocol/status_report.h"
+#include "sidecar/api/target.h"
 
 namespace next_id {
 
@@ -87,11 +88,11 @@ bool AdminHandler::handle(const HttpRequest& request, bool close, HttpConnection
 }
 
 AdminHandler::Page AdminHandler::page_of(const HttpRequest& request) const {
-    const std::string_view path = request.target.substr(0, request.target.find('?'));
+    const auto [path, query] = split_target(request.target);
     if (path == "/livez") return live();
     if (path == "/readyz") return ready();
     if (path == "/startupz") return {.body = "started\n"};  // the listeners are bound before this one answers
-    if (path == "/status") return status();
+    if (path == "/status") return status(query == "format=text");
     return {.status = 404};
 }
 
@@ -114,10 +115,10 @@ AdminHandler::Page AdminHandler::ready() const {
     return page;
 }
 
-AdminHandler::Page AdminHandler::status() const {
+AdminHandler::Page AdminHandler::status(bool text) const {
     StatusReport report{.version = version_, .postgresql = name_of(refiller_.connection_state()), .sequences = {}};
     for (const auto& sequence : refiller_.sequences()) report.sequences.push_back(status_of(*sequence));
-    return {.text = false, .body = to_json(report)};
+    return {.text = text, .body = text ? to_text(report) : to_json(report)};
 }
 
 }  // namespace next_id

@@ -15,6 +15,9 @@ namespace {
 constexpr std::string_view route = "/next-id";
 constexpr std::size_t quoted_bytes_max = 60;  // of what a client sent, in an error
 
+// What clients say who do not mind.
+bool takes_json(std::string_view accept) { return accept.empty() || accept == "*/*"; }
+
 Refusal bad_request(std::string error) { return {400, std::move(error), {}}; }
 
 std::string quoted(std::string_view text) {
@@ -90,6 +93,7 @@ Expected<std::uint64_t, Refusal> read_count(std::string_view text, std::uint64_t
 Expected<IdRequest, Refusal> read_id_request(const HttpRequest& request, const Catalog& catalog) {
     if (is_cross_site(request))
         return Unexpected{Refusal{403, "a page of another site may not take IDs through a browser", {}}};
+    if (request.target == route && request.method == HttpRequest::Method::get && takes_json(request.accept)) return IdRequest{};
     const Target target = split_target(request.target);
     const auto sequence = read_route(target.path, catalog);
     if (!sequence) return Unexpected{sequence.error()};

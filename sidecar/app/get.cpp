@@ -68,7 +68,8 @@ int get(const Config& config, const CommandLine& line, std::FILE* out, std::FILE
     std::signal(SIGPIPE, SIG_IGN);  // a reader that goes away (get | head) shall be told by the write
     const HttpServer server =
         config.socket_path ? HttpServer{UnixPath{*config.socket_path}} : HttpServer{reachable(*config.http)};
-    const std::string path = "/next-id" + (line.sequence.empty() ? "" : "/" + percent_encode(line.sequence));
+    std::string path = "/next-id";
+    if (!line.sequence.empty()) path.append("/").append(percent_encode(line.sequence));
     const auto failed = [&](const std::string& why, std::int64_t printed, const char* what) {
         std::fprintf(err, "next-id: %s", why.c_str());
         if (line.ids > 1)

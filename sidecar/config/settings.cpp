@@ -52,7 +52,7 @@ const std::array table{
     Setting{"socket-mode", "NEXT_ID_SOCKET_MODE", "0666", "MODE",
             "who may connect to the Unix socket, as an octal mode",
             [](Text text, Config& c) { return store(parse_mode(text), c.socket_mode); }},
-    Setting{"admin", "NEXT_ID_ADMIN", "127.0.0.1:9911", "ADDRESS", "address of health checks and metrics, or none",
+    Setting{"admin", "NEXT_ID_ADMIN", "127.0.0.1:9911", "ADDRESS", "address of health checks and status, or none",
             [](Text text, Config& c) { return store(parse_address(text), c.admin); }, {.for_check = true}},
     Setting{"state-dir", "NEXT_ID_STATE_DIR", "/run/next-id/state", "PATH",
             "directory of the reserved IDs; on a tmpfs they survive a restart",

@@ -62,6 +62,7 @@ Expected<std::unique_ptr<WindowFile>> WindowFile::open(Options options) {
     if (auto error = too_long_for_header({options.source_digest, options.pod_uid, options.boot_id}); !error.empty())
         return Unexpected{std::move(error)};
 
+    if (!options.state_dir.has_filename()) options.state_dir = options.state_dir.parent_path();  // "state/"
     if (auto made = make_state_dir(options.state_dir); !made) return Unexpected{std::move(made.error())};
     const std::filesystem::path path = options.state_dir / (name + window_ending);
     auto lock = FileLock::acquire(options.state_dir / (name + lock_ending));

@@ -77,7 +77,8 @@ BOOST_AUTO_TEST_CASE(every_default_is_allowed) {
 BOOST_AUTO_TEST_CASE(help_says_flag_variable_default_and_purpose_of_each_setting) {
     const std::string help = help_of("serve");
     for (const Setting& setting : settings()) {
-        std::string bracket = "[" + std::string{setting.environment};
+        std::string bracket{"["};
+        bracket.append(setting.environment);
         if (setting.fallback) bracket += std::string{", default "} + setting.fallback;
         const std::string line =
             help_line(help, setting.traits.secret ? std::string{setting.environment} + ":" : setting.flag());

@@ -120,7 +120,7 @@ BOOST_AUTO_TEST_CASE(sidecars_killed_at_any_moment_leave_windows_that_give_no_id
                                    << ", fresh " << ledger->fresh);
     BOOST_TEST(status == 0);
     BOOST_TEST(wrong_ends == 0u);
-    BOOST_TEST(ledger->repeated == 0u);
+    BOOST_TEST(ledger->repeated == 0u, ledger->repeated << " IDs given twice with NEXT_ID_SEED=" << seed);
     BOOST_TEST(ledger->taken > 0u);
     BOOST_TEST(ledger->adopted > 0u);
     const auto file = open_window(options());

@@ -52,7 +52,7 @@ BOOST_FIXTURE_TEST_SUITE(window_file_tests, WindowFixture)
 
 BOOST_AUTO_TEST_CASE(a_first_start_makes_an_empty_window_that_only_its_owner_can_read) {
     auto all = options();
-    all.state_dir = temp.path / "not" / "yet" / "state";
+    all.state_dir = temp.path / "not" / "yet" / "state" / "";
     const auto file = open_window(all);
     BOOST_TEST((file->start() == WindowFile::Start::fresh));
     BOOST_TEST(says(file->start_reason(), "no window was there"));

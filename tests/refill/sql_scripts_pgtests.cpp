@@ -1,0 +1,196 @@
+// The scripts of sql/, run through psql as their heads say.
+#include <boost/test/unit_test.hpp>
+
+#include "tests/refill/pg_sessions.h"
+
+namespace next_id::test {
+namespace {
+
+struct Scripts {
+    PgCluster cluster{{.durable = true}};
+
+    std::string run_script(const std::string& name, const std::vector<std::string>& variables = {},
+                           const std::string& user = "postgres") {
+        const auto [exit_code, output] = cluster.script(name, variables, user);
+        BOOST_TEST(exit_code == 0, name << ": " << output);
+        BOOST_TEST(output.find("ERROR") == std::string::npos, name << ": " << output);
+        return output;
+    }
+    std::string refusal(const std::string& name, const std::vector<std::string>& variables) {
+        const auto [exit_code, output] = cluster.script(name, variables);
+        BOOST_TEST(exit_code == 3, name << ": " << output);  // psql's own, for a script that failed
+        return output;
+    }
+    std::string next(const std::string& sequence) { return cluster.psql("SELECT nextval('" + sequence + "')"); }
+    std::string comment(const std::string& sequence) {
+        return cluster.psql("SELECT obj_description('" + sequence + "'::regclass, 'pg_class')");
+    }
+};
+
+// What verify.sql says of one point.
+std::string verdict(const std::string& table, const std::string& check) {
+    const std::size_t line = table.find("\n " + check + " ");
+    BOOST_REQUIRE_MESSAGE(line != std::string::npos, "no " << check << " in\n" << table);
+    const std::size_t cell = table.find_first_not_of(' ', table.find('|', line) + 1);
+    return table.substr(cell, table.find(' ', cell) - cell);
+}
+
+bool says(const std::string& text, const std::string& part) {
+    return text.find(part) != std::string::npos;
+}
+
+}  // namespace
+
+BOOST_FIXTURE_TEST_SUITE(sql_scripts_pgtests, Scripts)
+
+BOOST_AUTO_TEST_CASE(a_sequence_is_created_once_and_kept) {
+    run_script("sequence.sql");
+    BOOST_TEST(next("global_id_seq") == "1");
+    run_script("sequence.sql");
+    BOOST_TEST(next("global_id_seq") == "2");
+}
+
+BOOST_AUTO_TEST_CASE(two_data_centres_take_odd_and_even_ids) {
+    run_script("sequence.sql", {"sequence=odd", "increment=2"});
+    run_script("sequence.sql", {"sequence=even", "start=2", "increment=2"});
+    for (const char* odd : {"1", "3", "5"}) BOOST_TEST(next("odd") == odd);
+    for (const char* even : {"2", "4", "6"}) BOOST_TEST(next("even") == even);
+}
+
+BOOST_AUTO_TEST_CASE(a_block_sequence_ends_its_first_block_at_its_size) {
+    for (int twice = 0; twice < 2; ++twice) run_script("block_sequence.sql");
+    BOOST_TEST(next("global_id_seq") == "1000");
+    run_script("block_sequence.sql", {"sequence=large", "block=50000"});
+    BOOST_TEST(next("large") == "50000");
+    BOOST_TEST(next("large") == "100000");
+}
+
+BOOST_AUTO_TEST_CASE(the_role_can_take_ids_and_nothing_else) {
+    run_script("sequence.sql");
+    cluster.psql("CREATE TABLE orders ()");
+    for (int twice = 0; twice < 2; ++twice) run_script("role.sql");
+    const Session session = connect(cluster, "next_id");
+    BOOST_TEST(column(reserve(session, "global_id_seq", 1), "counts") == "{1}");
+    for (const char* refused : {"SELECT setval('global_id_seq', 1)", "SELECT * FROM orders", "CREATE TABLE mine ()",
+                                "ALTER SEQUENCE global_id_seq INCREMENT 2", "CREATE ROLE more", "DROP TABLE orders"})
+        BOOST_TEST(sqlstate(run(session, refused)) == "42501", refused);
+}
+
+BOOST_AUTO_TEST_CASE(rights_that_are_too_much_are_taken_back) {
+    run_script("sequence.sql");
+    cluster.psql(
+        "CREATE ROLE ids LOGIN SUPERUSER CREATEDB; GRANT ALL ON SEQUENCE global_id_seq TO ids; "
+        "GRANT CREATE ON SCHEMA public TO ids");
+    run_script("role.sql", {"role=ids"});
+    const Session session = connect(cluster, "ids");
+    BOOST_TEST(sqlstate(run(session, "SELECT setval('global_id_seq', 1)")) == "42501");
+    BOOST_TEST(cluster.psql("SELECT rolsuper OR rolcreatedb FROM pg_roles WHERE rolname = 'ids'") == "f");
+    BOOST_TEST(verdict(run_script("verify.sql", {}, "ids"), "role may do no more") == "ok");
+}
+
+BOOST_AUTO_TEST_CASE(names_with_capitals_and_schemas_pass_through_every_script) {
+    cluster.psql("CREATE SCHEMA \"Orders\"");
+    const std::string name = "sequence=\"Orders\".\"Ids\"";
+    run_script("sequence.sql", {name});
+    run_script("role.sql", {name, "role=Next-ID"});
+    run_script("resume_past.sql", {name, "past=41"});
+    BOOST_TEST(next("\"Orders\".\"Ids\"") == "42");
+    BOOST_TEST(verdict(run_script("verify.sql", {name}, "Next-ID"), "role may take IDs") == "ok");
+}
+
+BOOST_AUTO_TEST_CASE(resuming_moves_a_sequence_past_the_mark_and_never_back) {
+    run_script("sequence.sql");
+    next("global_id_seq");
+    for (int twice = 0; twice < 2; ++twice) {
+        run_script("resume_past.sql", {"past=5000"});
+        BOOST_TEST(comment("global_id_seq") == "next-id: resume past 5000");
+    }
+    BOOST_TEST(next("global_id_seq") == "5001");
+    BOOST_TEST(says(run_script("resume_past.sql", {"past=100"}), "was already past 100; the next value is 5002"));
+    BOOST_TEST(next("global_id_seq") == "5002");
+}
+
+BOOST_AUTO_TEST_CASE(a_sequence_that_was_never_called_is_moved_too) {
+    run_script("sequence.sql");
+    run_script("resume_past.sql", {"past=0"});
+    BOOST_TEST(next("global_id_seq") == "1");
+    cluster.psql("ALTER SEQUENCE global_id_seq RESTART WITH 10");
+    run_script("resume_past.sql", {"past=10"});
+    BOOST_TEST(next("global_id_seq") == "11");
+}
+
+BOOST_AUTO_TEST_CASE(odd_ids_stay_odd) {
+    run_script("sequence.sql", {"sequence=odd", "increment=2"});
+    run_script("resume_past.sql", {"sequence=odd", "past=100"});
+    BOOST_TEST(next("odd") == "103");  // the value before, 101, is used up by the move
+    run_script("resume_past.sql", {"sequence=odd", "past=201"});
+    BOOST_TEST(next("odd") == "203");
+}
+
+BOOST_AUTO_TEST_CASE(the_block_of_the_next_value_lies_past_the_mark) {
+    run_script("block_sequence.sql");
+    for (const auto& [past, value] : std::vector<std::pair<std::string, std::string>>{
+             {"past=1", "2000"}, {"past=2999", "4000"}, {"past=5000", "6000"}, {"past=6001", "8000"}}) {
+        run_script("resume_past.sql", {past});
+        BOOST_TEST(next("global_id_seq") == value, past);
+        BOOST_TEST(std::stoll(value) - 1000 + 1 > std::stoll(past.substr(5)));
+    }
+}
+
+BOOST_AUTO_TEST_CASE(a_descending_sequence_resumes_below_the_mark) {
+    cluster.psql("CREATE SEQUENCE down INCREMENT -3 MINVALUE -9223372036854775808 START -1");
+    next("down");
+    run_script("resume_past.sql", {"sequence=down", "past=-9000000000000000001"});
+    const std::int64_t value = std::stoll(next("down"));
+    BOOST_TEST(value < -9000000000000000001);
+    BOOST_TEST((value + 1) % 3 == 0);
+    BOOST_TEST(says(run_script("resume_past.sql", {"sequence=down", "past=5"}), "was already past 5"));
+}
+
+BOOST_AUTO_TEST_CASE(what_cannot_be_resumed_is_refused_and_changes_nothing) {
+    run_script("sequence.sql");
+    BOOST_TEST(says(refusal("resume_past.sql", {}), "past which ID?"));
+    BOOST_TEST(says(refusal("resume_past.sql", {"past=1e9"}), "no whole number"));
+    BOOST_TEST(says(refusal("resume_past.sql", {"past=9223372036854775807"}), "has no value left past"));
+    BOOST_TEST(says(refusal("resume_past.sql", {"past=1", "sequence=pg_class"}), "is not a sequence"));
+    BOOST_TEST(says(refusal("resume_past.sql", {"past=1", "sequence=nowhere"}), "does not exist"));
+    BOOST_TEST(next("global_id_seq") == "1");
+    BOOST_TEST(comment("global_id_seq") == "");
+    cluster.psql("ALTER SEQUENCE global_id_seq CYCLE");
+    BOOST_TEST(says(refusal("resume_past.sql", {"past=1"}), "NO CYCLE"));
+}
+
+BOOST_AUTO_TEST_CASE(a_good_set_up_is_verified) {
+    run_script("sequence.sql");
+    run_script("role.sql");
+    const std::string table = run_script("verify.sql", {}, "next_id");
+    BOOST_TEST(!says(table, "FAIL"), table);
+    BOOST_TEST(verdict(table, "synchronous standby") == "warn");
+    BOOST_TEST(verdict(table, "role may do no more") == "ok");
+    BOOST_TEST(says(run_script("verify.sql", {"role=next_id"}), "next_id"));
+    BOOST_TEST(next("global_id_seq") == "1");  // it took none
+}
+
+BOOST_AUTO_TEST_CASE(what_is_wrong_is_found) {
+    BOOST_TEST(verdict(run_script("verify.sql"), "sequence exists") == "FAIL");
+    cluster.psql(
+        "CREATE SEQUENCE global_id_seq MAXVALUE 1000 CYCLE CACHE 10; CREATE ROLE next_id LOGIN; "
+        "ALTER ROLE next_id SET synchronous_commit = off; SELECT setval('global_id_seq', 950)");
+    std::string table = run_script("verify.sql", {"role=next_id"});
+    BOOST_TEST(verdict(table, "no CYCLE") == "FAIL");
+    BOOST_TEST(verdict(table, "CACHE 1") == "warn");
+    BOOST_TEST(verdict(table, "role may take IDs") == "FAIL");
+    BOOST_TEST(verdict(table, "synchronous_commit") == "warn");
+    BOOST_TEST(verdict(table, "IDs left") == "warn");
+    BOOST_TEST(verdict(run_script("verify.sql"), "role may do no more") == "warn");
+    BOOST_TEST(verdict(run_script("verify.sql", {"role=nobody"}), "role may connect") == "FAIL");
+
+    cluster.psql("SELECT setval('global_id_seq', 1000); ALTER ROLE next_id SET default_transaction_read_only = on");
+    table = run_script("verify.sql", {}, "next_id");
+    BOOST_TEST(verdict(table, "takes writes") == "FAIL");
+    BOOST_TEST(verdict(run_script("verify.sql"), "IDs left") == "FAIL");
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace next_id::test
