@@ -30,7 +30,7 @@ mkdir -p "$dir"
 dir=$(cd "$dir" && pwd)
 ready_within_s=30
 
-say() { printf '%s\n' "$*"; }
+say() { printf '%s\n' "$*" >&2; }
 
 die() {
     printf 'quickstart: %s\n' "$*" >&2
@@ -87,7 +87,7 @@ install_packages() {
 
 build() {
     local build=$root/build/release
-    [[ -x $build/next-id ]] || say "Building next-id, which takes a minute or two (log: $dir/build.log) ..."
+    say "Building next-id; the first time takes a minute or two (log: $dir/build.log) ..."
     { cmake -S "$root" --preset release -DNEXT_ID_TESTS=OFF && cmake --build "$build" --target next-id; } >"$dir/build.log" 2>&1 ||
         failed build "the build failed"
     program=$build/next-id
