@@ -80,9 +80,12 @@ failed() {
 install_packages() {
     # shellcheck source-path=SCRIPTDIR source=../.ci/packages.sh
     source "$root/.ci/packages.sh"
-    local server=postgresql
-    [[ -z ${PG_HOST:-} ]] || server=postgresql-client
-    need "${packages_to_build[@]}" "$server" curl
+    local postgresql=(postgresql)
+    if [[ -n ${PG_HOST:-} ]]; then
+        postgresql=()
+        command -v psql >/dev/null || postgresql=(postgresql-client)
+    fi
+    need "${packages_to_build[@]}" "${postgresql[@]}" curl
 }
 
 build() {
@@ -139,7 +142,7 @@ start_postgres() {
         sleep 0.1
     done
     [[ $(sql postgres -Atc "SELECT count(*) FROM pg_database WHERE datname = 'test_db'") != 0 ]] || sql postgres -c 'CREATE DATABASE test_db'
-    sidecar_user=next_id sidecar_password=''
+    sidecar_user=next_id sidecar_password='' state_dir=$run_dir/state
 }
 
 use_postgres() {
@@ -150,7 +153,7 @@ use_postgres() {
     # A role of its own, not the next_id that others may use, since its password is set here.
     sidecar_user=next_id_quickstart
     [[ -s $dir/password ]] || (umask 077 && od -An -N24 -tx1 /dev/urandom | tr -d ' \n' >"$dir/password")
-    sidecar_password=$(<"$dir/password")
+    sidecar_password=$(<"$dir/password") state_dir=$run_dir/state-$sidecar_user # the other window waits for its own cluster
 }
 
 # sql DATABASE ARGUMENT...: as the role that sets things up
@@ -160,10 +163,10 @@ sql() {
 
 set_up_database() {
     {
-        sql "$PG_DATABASE" -v sequence="$PG_SEQUENCE" -v role="$sidecar_user" -f "$root/sql/sequence.sql" -f "$root/sql/role.sql"
-        [[ -z $sidecar_password ]] || sql "$PG_DATABASE" -f - <<<"ALTER ROLE $sidecar_user PASSWORD '$sidecar_password'"
+        sql "$PG_DATABASE" -v sequence="$PG_SEQUENCE" -v role="$sidecar_user" -f "$root/sql/sequence.sql" -f "$root/sql/role.sql" &&
+            { [[ -z $sidecar_password ]] || sql "$PG_DATABASE" -f - <<<"ALTER ROLE $sidecar_user PASSWORD '$sidecar_password'"; }
     } >"$dir/sql.log" 2>&1 ||
-        failed sql "setting up the sequence as $PG_USER in database $PG_DATABASE on $PG_HOST:$PG_PORT failed; PG_HOST, PG_PORT, PG_DATABASE, PG_USER and PG_PASSWORD say where and as whom"
+        failed sql "setting up $PG_SEQUENCE as $PG_USER in database $PG_DATABASE on $PG_HOST:$PG_PORT failed; PG_HOST, PG_PORT, PG_DATABASE, PG_USER and PG_PASSWORD say where and as whom"
 }
 
 # --- the sidecar ----------------------------------------------------------------------------------
@@ -183,7 +186,7 @@ start_sidecar() {
     for variable in "${!NEXT_ID_@}" PG_CONNINFO PG_PASSWORD_FILE; do unset "$variable"; done
     start next-id TERM env PG_HOST="$PG_HOST" PG_PORT="$PG_PORT" PG_DATABASE="$PG_DATABASE" PG_USER="$sidecar_user" \
         PG_PASSWORD="$sidecar_password" PG_SEQUENCE="$PG_SEQUENCE" "$program" serve --log-format text --socket "$socket" \
-        --http "$(free_or_any 127.0.0.1:8080)" --admin "$(free_or_any 127.0.0.1:9911)" --state-dir "$run_dir/state"
+        --http "$(free_or_any 127.0.0.1:8080)" --admin "$(free_or_any 127.0.0.1:9911)" --state-dir "$state_dir"
     local deadline=$((SECONDS + ready_within_s))
     until [[ -n $(bound admin) ]]; do
         if ! is_running next-id || ((SECONDS >= deadline)); then failed next-id "next-id does not start"; fi
