@@ -43,7 +43,9 @@ void Server::execute(bool reserve, std::uint64_t values, std::uint64_t incarnati
     if (taken.exhausted) return answer(failed("2200H", "nextval: reached maximum value of sequence"));
     const PgAnswer rows = reserve_answer(taken);
     if (planted_.answer_before_commit) answer(rows);
-    when_durable(taken.commit, incarnation, [this, rows, answer] {
+    when_durable(taken.commit, incarnation, [this, rows, answer, last = taken.values.back()] {
+        const bool further = !answered_ || (model_.definition().increment > 0 ? last > *answered_ : last < *answered_);
+        if (further) answered_ = last;
         if (!planted_.answer_before_commit) answer(rows);
     });
 }

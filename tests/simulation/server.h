@@ -46,6 +46,8 @@ class Server {
     void heal();
 
     PostgresModel& model() { return model_; }
+    // The furthest value that was in an answer.
+    std::optional<std::int64_t> answered() const { return answered_; }
     std::uint64_t reservations() const { return reservations_; }
 
    private:
@@ -66,6 +68,7 @@ class Server {
     Instant locked_until_ = Instant::min();
     std::uint64_t incarnation_ = 0;
     std::uint64_t reservations_ = 0;
+    std::optional<std::int64_t> answered_;
 };
 
 }  // namespace next_id::simulation

@@ -131,7 +131,7 @@ void SidecarModel::request(std::uint64_t ids) {
         return;
     }
     const Instant deadline = clockwork_.now() + settings_.wait_max;
-    waiting_.emplace(number, Asked{deadline, server_.model().last_value()});
+    waiting_.emplace(number, Asked{deadline, server_.answered()});
     supply_->waiting().park({.ids = ids, .deadline = deadline, .request = number});
     supply_->ring();
 }
@@ -156,12 +156,12 @@ void SidecarModel::delivered(const Waiter& waiter, WaitResult result, std::span<
     if (count != waiter.ids) observer_.fault("a request got another number of IDs than it asked for");
 }
 
-// In strict order an ID lies beyond all that the sequence had given when its request came.
+// In strict order an ID lies beyond all that anyone had been answered when its request came.
 void SidecarModel::check_strict_order(const Range& range, const Asked& asked) const {
-    if (settings_.refill.sequence.order != Order::strict || settings_.loses_data || !asked.last_value) return;
+    if (settings_.refill.sequence.order != Order::strict || settings_.loses_data || !asked.answered) return;
     const bool ascending = server_.model().definition().increment > 0;
     const std::int64_t first = ascending ? std::min(range.first, last_of(range)) : std::max(range.first, last_of(range));
-    if (ascending ? first <= *asked.last_value : first >= *asked.last_value) observer_.fault("strict order: an ID is older than its request");
+    if (ascending ? first <= *asked.answered : first >= *asked.answered) observer_.fault("strict order: an ID is older than its request");
 }
 
 void SidecarModel::check_deadlines() const {

@@ -97,7 +97,7 @@ class SidecarModel {
    private:
     struct Asked {
         Instant deadline;
-        std::optional<std::int64_t> last_value;  // of the sequence, when the request came
+        std::optional<std::int64_t> answered;  // the furthest value, to anyone, when the request came
     };
 
     void drive();
