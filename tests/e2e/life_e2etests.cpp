@@ -153,7 +153,7 @@ BOOST_AUTO_TEST_CASE(after_kill_9_it_goes_on_with_the_very_next_id) {
 
 BOOST_AUTO_TEST_CASE(after_sigterm_too) {
     const auto one = sidecar();
-    one->start_ready();
+    one->start_filled(1000);
     BOOST_CHECK_EQUAL(id_of(TestClient{one->http()}.get("/next-id")), 1);
     BOOST_CHECK_EQUAL(one->stop(), 0);
     one->start();
