@@ -40,10 +40,11 @@ class Scenario {
         // What a server has lost, others may get again, and no sidecar can know: then only one is asked to keep its own promise.
         const std::uint64_t sidecars = loses_data_ ? 1 : clockwork_.between(1, 3);
         const Refill::Settings settings = draw_settings();
+        const std::uint64_t wait_min = settings.sequence.order == Order::strict ? 500 : 0;  // ms; less, and nobody could be served
         for (std::uint64_t i = 0; i < sidecars; ++i) {
             sidecars_.push_back(std::make_unique<SidecarModel>(
                 clockwork_, server_,
-                SidecarModel::Settings{dir_ / std::to_string(i), settings, milliseconds{clockwork_.between(0, 2000)}, loses_data_},
+                SidecarModel::Settings{dir_ / std::to_string(i), settings, milliseconds{clockwork_.between(wait_min, 2000)}, loses_data_},
                 SidecarModel::Observer{[this, i](const Range& range) { given(range, static_cast<int>(i)); }, [this](const std::string& what) { fault(what); }}));
             sidecars_.back()->start(boot_id());
         }
@@ -227,7 +228,9 @@ class Scenario {
             sidecar->network() = {};
             start(*sidecar);
         }
-        if (loses_data_) clockwork_.after(seconds{1}, [this] { move_past_mark(); });
+        // Twice: an answer that was under way the first time may have moved the mark on.
+        for (const Duration wait : {seconds{1}, seconds{20}})
+            if (loses_data_) clockwork_.after(wait, [this] { move_past_mark(); });
         clockwork_.run_until(clockwork_.now() + recovery_max);
         for (const auto& sidecar : sidecars_) sidecar->take_tally();
         clockwork_.run_until(clockwork_.now() + seconds{5});
