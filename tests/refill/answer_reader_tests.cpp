@@ -7,19 +7,25 @@ namespace {
 
 using Row = std::vector<std::optional<std::string>>;
 
-// firsts, counts, minimum, maximum, increment, cycle, cache, last value, persistence, system identifier, database, sequence
-const Row reserved{"{1,50}", "{10,5}", "1", "9223372036854775807", "1", "f", "1", "54", "p", "7290000000000000001", "5", "16384"};
+// firsts, counts, minimum, maximum, increment, cycle, cache, last value, persistence, system identifier, database,
+// sequence
+const Row reserved{"{1,50}", "{10,5}", "1", "9223372036854775807", "1", "f",
+                   "1",      "54",     "p", "7290000000000000001", "5", "16384"};
 // minimum, maximum, increment, cycle, cache, last value, persistence, system identifier, database, sequence, comment
 const Row inspected{"1", "1000", "2", "f", "20", "54", "p", "7290000000000000001", "5", "16384", "a comment"};
 
-PgAnswer answer(const Row& row) { return {.ok = true, .rows = {row}, .sqlstate = "", .error = ""}; }
+PgAnswer answer(const Row& row) {
+    return {.ok = true, .rows = {row}, .sqlstate = "", .error = ""};
+}
 
 Row with(Row row, std::size_t column, std::optional<std::string> text) {
     row[column] = std::move(text);
     return row;
 }
 
-bool readable(const Row& row) { return read_reserve_answer(answer(row)).has_value(); }
+bool readable(const Row& row) {
+    return read_reserve_answer(answer(row)).has_value();
+}
 
 }  // namespace
 
@@ -55,7 +61,8 @@ BOOST_AUTO_TEST_CASE(an_inspection_is_read) {
 }
 
 BOOST_AUTO_TEST_CASE(numbers_are_exact_at_the_ends_of_int64) {
-    const auto read = read_reserve_answer(answer(with(with(reserved, 0, "{-9223372036854775808,9223372036854775807}"), 1, "{1,1}")));
+    const auto read =
+        read_reserve_answer(answer(with(with(reserved, 0, "{-9223372036854775808,9223372036854775807}"), 1, "{1,1}")));
     BOOST_REQUIRE(read);
     BOOST_TEST(read->runs[0].first == INT64_MIN);
     BOOST_TEST(read->runs[1].first == INT64_MAX);
@@ -81,9 +88,11 @@ BOOST_AUTO_TEST_CASE(what_is_not_of_the_promised_shape_is_an_error) {
         BOOST_TEST(!readable(with(reserved, column, std::nullopt)), "null in column " << column);
         if (column != 5 && column != 8) BOOST_TEST(!readable(with(reserved, column, "x")), "x in column " << column);
     }
-    for (const char* firsts : {"", "{", "{}", "{1}", "{1,2,3}", "{1,x}", "{1,,2}", "{NULL,2}", "1,2", "{1, 2}", "{1,9223372036854775808}"})
+    for (const char* firsts :
+         {"", "{", "{}", "{1}", "{1,2,3}", "{1,x}", "{1,,2}", "{NULL,2}", "1,2", "{1, 2}", "{1,9223372036854775808}"})
         BOOST_TEST(!readable(with(reserved, 0, firsts)), firsts);
-    for (const char* counts : {"{10,-5}", "{10,18446744073709551616}", "{10}"}) BOOST_TEST(!readable(with(reserved, 1, counts)), counts);
+    for (const char* counts : {"{10,-5}", "{10,18446744073709551616}", "{10}"})
+        BOOST_TEST(!readable(with(reserved, 1, counts)), counts);
 
     Row wide = reserved;
     wide.emplace_back("1");

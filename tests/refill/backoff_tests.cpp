@@ -7,7 +7,9 @@ namespace {
 
 using namespace std::chrono_literals;
 
-std::int64_t ms(Duration duration) { return std::chrono::duration_cast<std::chrono::milliseconds>(duration).count(); }
+std::int64_t ms(Duration duration) {
+    return std::chrono::duration_cast<std::chrono::milliseconds>(duration).count();
+}
 
 }  // namespace
 

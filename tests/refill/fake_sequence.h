@@ -1,4 +1,5 @@
-// A sequence as PostgreSQL keeps it, for tests that need no server: nextval, ALTER, and the answers of the two statements.
+// A sequence as PostgreSQL keeps it, for tests that need no server: nextval, ALTER, and the answers of the two
+// statements.
 #pragma once
 
 #include <cstdint>

@@ -92,8 +92,9 @@ BOOST_AUTO_TEST_CASE(the_comment_of_an_operator_is_read_exactly) {
     BOOST_TEST(resume_past("next-id: resume past 12345").value_or(0) == 12345);
     BOOST_TEST(resume_past("next-id: resume past -5").value_or(0) == -5);
     BOOST_TEST(resume_past("next-id: resume past 9223372036854775807").value_or(0) == INT64_MAX);
-    for (const char* text : {"", "next-id: resume past ", "next-id: resume past 12 ", "next-id: resume past 12x", "next-id: resume past x",
-                             "next-id: resume past 9223372036854775808", "Next-id: resume past 1", " next-id: resume past 1", "resume past 1"})
+    for (const char* text : {"", "next-id: resume past ", "next-id: resume past 12 ", "next-id: resume past 12x",
+                             "next-id: resume past x", "next-id: resume past 9223372036854775808",
+                             "Next-id: resume past 1", " next-id: resume past 1", "resume past 1"})
         BOOST_TEST(!resume_past(text), "\"" << text << "\"");
 }
 

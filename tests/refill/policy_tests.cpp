@@ -65,8 +65,8 @@ BOOST_DATA_TEST_CASE(the_window_stays_between_the_reserve_and_twice_that,
     BOOST_TEST(world.reservations <= 66u);  // about one a reserve: 60 in an hour
 }
 
-BOOST_DATA_TEST_CASE(blocks_change_neither_the_pace_nor_the_floor,
-                     boost::unit_test::data::make({1.0, 1e2, 1e4, 1e6}), demand) {
+BOOST_DATA_TEST_CASE(blocks_change_neither_the_pace_nor_the_floor, boost::unit_test::data::make({1.0, 1e2, 1e4, 1e6}),
+                     demand) {
     const auto block = static_cast<std::uint64_t>(10 * demand);
     World world{{.reserve = 60s, .window_min = 10, .window_max = plenty}, block};
     world.run(15min, demand);

@@ -88,7 +88,8 @@ struct RefillFixture {
     void start() {
         refill.reset();
         supply.reset();
-        supply = make_supply(dir, deliveries, [] {}, "s", slot_count);
+        supply = make_supply(
+            dir, deliveries, [] {}, "s", slot_count);
         refill = std::make_unique<SequenceRefill>(
             *supply, settings, [this](Severity, const std::string& message) { reports.push_back(message); },
             [this] { return dice; });

@@ -91,7 +91,9 @@ BOOST_AUTO_TEST_CASE(values_that_such_a_sequence_cannot_return_are_an_error) {
 }
 
 BOOST_AUTO_TEST_CASE(sequences_that_repeat_ids_are_refused_with_the_cure) {
-    const auto refusal = [](const SequenceParameters& parameters, Increment mode = Increment::step) { return refusal_of(parameters, mode); };
+    const auto refusal = [](const SequenceParameters& parameters, Increment mode = Increment::step) {
+        return refusal_of(parameters, mode);
+    };
     BOOST_TEST(refusal({}) == "");
     BOOST_TEST(refusal({}, Increment::block) == "");
     BOOST_TEST(refusal({.cache = 50}) == "");
@@ -118,7 +120,9 @@ BOOST_AUTO_TEST_CASE(blocks_never_overlap_whatever_becomes_of_the_increment) {
     const std::uint64_t seed = random_seed();
     BOOST_TEST_CONTEXT("seed " << seed) {
         std::mt19937_64 random{seed};
-        const auto below = [&](std::int64_t bound) { return static_cast<std::int64_t>(random() % std::uint64_t(bound)); };
+        const auto below = [&](std::int64_t bound) {
+            return static_cast<std::int64_t>(random() % std::uint64_t(bound));
+        };
         for (int round = 0; round < 200; ++round) {
             FakeSequence sequence;
             sequence.parameters.minimum = below(2) == 0 ? 1 : -below(10'000);

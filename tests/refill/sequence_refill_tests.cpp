@@ -62,7 +62,8 @@ BOOST_AUTO_TEST_CASE(it_asks_again_at_the_reserve_and_not_before) {
     BOOST_CHECK(step() == Kind::none);
 }
 
-BOOST_DATA_TEST_CASE(in_block_mode_postgresql_sees_one_statement_a_reserve, boost::unit_test::data::make({1, 100, 10'000, 1'000'000}), demand) {
+BOOST_DATA_TEST_CASE(in_block_mode_postgresql_sees_one_statement_a_reserve,
+                     boost::unit_test::data::make({1, 100, 10'000, 1'000'000}), demand) {
     settings = {.policy = {.reserve = 60s, .window_min = 100, .window_max = 1'000'000'000}, .mode = Increment::block};
     sequence = {};
     sequence.parameters.increment = sequence.start = 10 * demand;
@@ -186,7 +187,8 @@ BOOST_AUTO_TEST_CASE(the_next_look_is_when_demand_reaches_the_reserve) {
     for (int i = 0; i < 200; ++i) take_ids(100), run_for(1s);
     const Duration wait = refill->next_step_at(now) - now;
     const double above = double(left() - refill->policy().refill_level());
-    BOOST_TEST(std::abs(std::chrono::duration<double>(wait).count() - above / refill->policy().demand_per_second()) < 0.01);
+    BOOST_TEST(std::abs(std::chrono::duration<double>(wait).count() - above / refill->policy().demand_per_second()) <
+               0.01);
     use_up();
     BOOST_CHECK(refill->next_step_at(now) == now);
 }
@@ -381,11 +383,11 @@ BOOST_AUTO_TEST_CASE(on_a_new_connection_it_is_latched_before_any_nextval) {
 
 BOOST_AUTO_TEST_CASE(every_way_of_going_back_latches) {
     const std::vector<std::function<void()>> ways{
-        [&] { sequence.last_value = *sequence.last_value - 1; },                // an equal value comes next
-        [&] { sequence.last_value = 1; },                                       // setval
-        [&] { sequence.last_value.reset(); },                                   // RESTART
-        [&] { sequence.recreate(1); },                                          // DROP and CREATE
-        [&] { sequence.parameters.increment = -1; },                            // turned round
+        [&] { sequence.last_value = *sequence.last_value - 1; },  // an equal value comes next
+        [&] { sequence.last_value = 1; },                         // setval
+        [&] { sequence.last_value.reset(); },                     // RESTART
+        [&] { sequence.recreate(1); },                            // DROP and CREATE
+        [&] { sequence.parameters.increment = -1; },              // turned round
         [&] { sequence.parameters.cache = 10, sequence.last_value = 1; },
         [&] {
             sequence.before_nextval = [this, calls = 0]() mutable {
@@ -426,7 +428,8 @@ BOOST_AUTO_TEST_CASE(the_latch_opens_only_for_a_comment_at_or_beyond_the_mark) {
     BOOST_TEST(!tries(mark + 5000, ""));
     BOOST_TEST(!tries(mark + 5000, "something else"));
     BOOST_TEST(!tries(mark + 5000, "next-id: resume past " + std::to_string(mark - 1)));
-    BOOST_TEST(!tries(mark - 1, "next-id: resume past " + std::to_string(mark)));  // it was not moved, or went back again
+    BOOST_TEST(
+        !tries(mark - 1, "next-id: resume past " + std::to_string(mark)));  // it was not moved, or went back again
     BOOST_TEST(sequence.nextvals == nextvals);
     BOOST_TEST(tries(mark, "next-id: resume past " + std::to_string(mark)));
     BOOST_TEST(reported("resumed"));
@@ -697,7 +700,8 @@ BOOST_AUTO_TEST_CASE(no_id_is_given_out_twice_whatever_happens) {
                 if (chance(20)) sequence.parameters.increment = 1 + std::int64_t(random() % (block ? 500 : 3));
                 if (chance(5) && !sequence.parameters.cycles) {  // another program of the same mode
                     if (const auto value = sequence.nextval())
-                        BOOST_REQUIRE(issued.add(*owned_ranges({{{*value, 1}}, sequence.parameters, *value, {}}, settings.mode)));
+                        BOOST_REQUIRE(
+                            issued.add(*owned_ranges({{{*value, 1}}, sequence.parameters, *value, {}}, settings.mode)));
                 }
                 if (chance(10)) refill->on_connected();
                 if (chance(15)) park(1 + random() % 3000);
@@ -710,7 +714,8 @@ BOOST_AUTO_TEST_CASE(no_id_is_given_out_twice_whatever_happens) {
                 }
                 if (chance(3)) take_ids(random() % 2000);
                 if (chance(40)) start();
-                for (const Delivery& delivery : std::exchange(deliveries, {})) BOOST_REQUIRE(issued.add(delivery.ranges));
+                for (const Delivery& delivery : std::exchange(deliveries, {}))
+                    BOOST_REQUIRE(issued.add(delivery.ranges));
             }
             BOOST_TEST(issued.count() > 0u);
         }
