@@ -72,7 +72,7 @@ SequenceStatus status_of(SequenceRefill& sequence) {
 }  // namespace
 
 bool AdminHandler::handle(const HttpRequest& request, bool close, HttpConnection&, std::string& out) {
-    const bool readable = request.method != HttpRequest::Method::other;
+    const bool readable = request.method == HttpRequest::Method::get || request.method == HttpRequest::Method::head;
     Page page = readable ? page_of(request) : Page{.status = 405};
     if (page.body.empty()) {
         page.text = false;

@@ -1,5 +1,7 @@
 #include "sidecar/serve/connection_set.h"
 
+#include <utility>
+
 #include "sidecar/base/require.h"
 
 namespace next_id {
@@ -11,10 +13,10 @@ constexpr std::uint64_t sweep_interval_ms = 1000;
 }  // namespace
 
 ConnectionSet::ConnectionSet(uv_loop_t* loop, HttpHandler& handler) : loop_{loop}, handler_{handler} {
-    turn_ = make_handle<uv_check_t>(this, [loop](uv_check_t* handle) { return uv_check_init(loop, handle); });
+    turn_ = make_handle<uv_prepare_t>(this, [loop](uv_prepare_t* handle) { return uv_prepare_init(loop, handle); });
     sweep_ = make_handle<uv_timer_t>(this, [loop](uv_timer_t* handle) { return uv_timer_init(loop, handle); });
     require(turn_ && sweep_);
-    uv_check_start(turn_.get(), [](uv_check_t* handle) {
+    uv_prepare_start(turn_.get(), [](uv_prepare_t* handle) {
         if (auto* const self = static_cast<ConnectionSet*>(handle->data)) self->bury();
     });
     const auto on_sweep = [](uv_timer_t* handle) {
@@ -28,15 +30,20 @@ void ConnectionSet::adopt(int descriptor) {
     if (!connection->start(loop_, descriptor)) return;
     HttpConnection* const key = connection.get();
     connections_.emplace(key, std::move(connection));
-    if (drained_) key->drain();
+    if (draining_) key->drain();
 }
 
 void ConnectionSet::drain(std::function<void()> drained) {
+    draining_ = true;
     drained_ = std::move(drained);
     std::vector<HttpConnection*> open;
     for (const auto& [key, connection] : connections_) open.push_back(key);
     for (HttpConnection* connection : open) connection->drain();
-    if (connections_.empty()) drained_();
+    tell_if_drained();
+}
+
+void ConnectionSet::tell_if_drained() {
+    if (drained_ && connections_.empty()) std::exchange(drained_, nullptr)();
 }
 
 void ConnectionSet::on_finished(HttpConnection& connection) {
@@ -44,7 +51,7 @@ void ConnectionSet::on_finished(HttpConnection& connection) {
     require(found != connections_.end());
     finished_.push_back(std::move(found->second));
     connections_.erase(found);
-    if (drained_ && connections_.empty()) drained_();
+    tell_if_drained();
 }
 
 void ConnectionSet::bury() { finished_.clear(); }

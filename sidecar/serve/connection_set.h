@@ -20,22 +20,26 @@ class ConnectionSet {
 
     void adopt(int descriptor);
 
-    // No connection stays open longer than what it has in flight. `drained` is called when the last is gone; at once, if there is none.
+    // No connection stays open longer than what it has in flight. `drained` is called once, when the last is gone; at once, if there is
+    // none. What is adopted later is closed.
     void drain(std::function<void()> drained);
 
     std::size_t size() const { return connections_.size(); }
 
    private:
     void on_finished(HttpConnection& connection);
+    void tell_if_drained();
     void bury();
     void sweep();
 
     uv_loop_t* const loop_;
     HttpHandler& handler_;
-    std::function<void()> drained_;
+    bool draining_ = false;
+    std::function<void()> drained_;  // until it has been called
     std::unordered_map<HttpConnection*, std::unique_ptr<HttpConnection>> connections_;
-    std::vector<std::unique_ptr<HttpConnection>> finished_;  // destroyed once a turn: their own calls may be under way until then
-    Handle<uv_check_t> turn_;
+    // Destroyed once a turn: their own calls may be under way until then. Before the loop waits, so that no client waits for its end.
+    std::vector<std::unique_ptr<HttpConnection>> finished_;
+    Handle<uv_prepare_t> turn_;
     Handle<uv_timer_t> sweep_;
 };
 

@@ -2,6 +2,7 @@
 
 #include "protocol/answers.h"
 #include "protocol/http_response.h"
+#include "sidecar/base/require.h"
 
 namespace next_id {
 
@@ -11,6 +12,7 @@ constexpr std::size_t answers_bytes_max = 256 * 1024;    // made before any of t
 constexpr std::size_t out_bytes_kept_max = 1024 * 1024;  // of the buffer's capacity, after an answer that was larger
 constexpr std::size_t linger_bytes_max = 1024 * 1024;    // of a refused request, read and thrown away
 constexpr unsigned linger_sweeps_max = 2;
+constexpr unsigned stuck_sweeps_max = 30;  // of a client that neither ends its request nor reads its answers
 
 // Answers to what came in one read are written at once. One buffer for each thread: it is empty between calls.
 thread_local std::string out_buffer;
@@ -59,6 +61,7 @@ bool HttpConnection::answer_one(std::string_view& bytes, std::string& out) {
         answer_error(parser_.error(), out);
         return false;
     }
+    stuck_sweeps_ = 0;
     close_after_ = draining_ || !parser_.request().keep_alive;
     if (!handler_.handle(parser_.request(), close_after_, *this, out))
         state_ = State::parked;
@@ -77,23 +80,17 @@ void HttpConnection::answer_error(const HttpError& error, std::string& out) {
 
 void HttpConnection::after_answers(std::string_view rest) {
     const bool written = stream_->unwritten() == 0;
-    switch (state_) {
-        case State::closing:
-            stream_->stop_reading();
-            unread_.clear();
-            if (written) close();
-            return;
-        case State::open:
-            if (rest.empty() && written) return;
-            state_ = State::blocked;
-            [[fallthrough]];
-        default:
-            stream_->stop_reading();
-            unread_ = std::string{rest};
+    if (state_ == State::open) {
+        if (rest.empty() && written) return;
+        state_ = State::blocked;
     }
+    stream_->stop_reading();
+    unread_ = std::string{rest};
+    if (state_ == State::closing && written) close();
 }
 
 void HttpConnection::resume(std::string_view response) {
+    require(state_ == State::parked);
     state_ = close_after_ ? State::closing : State::blocked;
     stream_->write(response);
     if (stream_->unwritten() == 0) on_drained();
@@ -107,6 +104,7 @@ void HttpConnection::on_drained() {
 // Answers what was left unread, then reads again.
 void HttpConnection::go_on() {
     state_ = State::open;
+    stuck_sweeps_ = 0;
     const std::string unread = std::move(unread_);
     unread_.clear();
     if (!unread.empty()) answer(unread);
@@ -124,16 +122,21 @@ void HttpConnection::drain() {
     if (state_ == State::open && !parser_.mid_request()) finish();
 }
 
-// A client that is still sending would lose the answer to a reset, were the socket closed under it.
+// A client that is still sending would lose its answers to a reset, were the socket closed under it.
 void HttpConnection::close() {
-    if (!linger_) return finish();
+    if (!linger_ && !draining_ && unread_.empty()) return finish();
     state_ = State::lingering;
+    stuck_sweeps_ = 0;
+    unread_ = {};
     stream_->end_writing();
     stream_->start_reading();
 }
 
 void HttpConnection::sweep() {
-    if (state_ == State::lingering && ++lingered_sweeps_ > linger_sweeps_max) finish();
+    const bool lingers = state_ == State::lingering;
+    const bool stuck = lingers || state_ == State::blocked || state_ == State::closing || parser_.mid_request();
+    if (!stuck) return;
+    if (++stuck_sweeps_ > (lingers ? linger_sweeps_max : stuck_sweeps_max)) finish();
 }
 
 void HttpConnection::finish() {

@@ -26,7 +26,7 @@ class HttpConnection final : Stream::Listener {
     // Takes the descriptor over, and begins to read. False when the system refuses.
     bool start(uv_loop_t* loop, int descriptor);
 
-    // The answer to the parked request.
+    // The answer to the parked request. Not from within a call of HttpHandler::handle().
     void resume(std::string_view response);
 
     bool closes_after_answer() const { return close_after_; }
@@ -34,7 +34,7 @@ class HttpConnection final : Stream::Listener {
     // Finishes what is in flight, says so in its last answer, and closes. A connection that is between requests closes at once.
     void drain();
 
-    // Called about once a second: ends what has lingered long enough.
+    // Called about once a second: ends what has lingered long enough, and what makes no progress because of its client.
     void sweep();
 
    private:
@@ -66,7 +66,7 @@ class HttpConnection final : Stream::Listener {
     bool draining_ = false;
     bool close_after_ = false;  // the request in hand is the last
     bool linger_ = false;       // the request in hand was refused before all of it was read
-    unsigned lingered_sweeps_ = 0;
+    unsigned stuck_sweeps_ = 0;  // since the client last did its part
     std::size_t lingered_bytes_ = 0;
     HttpParser parser_;
     std::string unread_;       // read from the client, but not yet looked at

@@ -46,7 +46,8 @@ void Listener::accept_all() {
 
 // The socket stays readable, so going on at once would only spin.
 void Listener::pause() {
-    log::warn("cannot accept connections for now", {{"error", std::strerror(errno)}});
+    if (auto line = failures_.failed(std::string{"cannot accept connections for now: "} + std::strerror(errno), Clock::now()))
+        log::warn(*line);
     uv_poll_stop(watch_.get());
     const auto on_time = [](uv_timer_t* handle) {
         if (auto* const self = static_cast<Listener*>(handle->data)) self->resume();

@@ -6,6 +6,7 @@
 
 #include <functional>
 
+#include "sidecar/base/repeated_failure.h"
 #include "sidecar/base/uv_handle.h"
 #include "sidecar/window/file_descriptor.h"
 
@@ -26,6 +27,7 @@ class Listener {
 
     const FileDescriptor socket_;
     const Accepted accepted_;
+    RepeatedFailure failures_;
     Handle<uv_poll_t> watch_;
     Handle<uv_timer_t> pause_;
 };

@@ -5,6 +5,8 @@
 
 #include <array>
 
+#include "sidecar/base/require.h"
+
 namespace next_id {
 
 namespace {
@@ -109,7 +111,7 @@ void Stream::keep(std::string_view bytes) {
         if (request->handle->data == nullptr) return;  // the stream has been destroyed
         static_cast<Stream*>(request->data)->on_written(done->bytes.size(), status);
     });
-    if (failed != 0) delete raw;  // unwritten stays above 0, so its owner makes no more; reading tells that the peer is gone
+    require(failed == 0);  // what the peer brings about, the callback tells
 }
 
 void Stream::on_written(std::size_t size, int status) {

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <optional>
 
+#include "sidecar/base/require.h"
 #include "sidecar/serve/socket.h"
 
 namespace next_id {
@@ -17,6 +18,7 @@ constexpr int listen_backlog = 1024;
 
 sockaddr_un address_of(const std::filesystem::path& path) {
     sockaddr_un address{};
+    require(path.native().size() < sizeof address.sun_path);  // the configuration sees to it
     address.sun_family = AF_UNIX;
     std::strncpy(address.sun_path, path.c_str(), sizeof address.sun_path - 1);
     return address;
@@ -28,8 +30,8 @@ FileDescriptor new_socket() { return FileDescriptor{::socket(AF_UNIX, SOCK_STREA
 std::optional<std::string> holder_of(const std::filesystem::path& path) {
     const FileDescriptor probe = new_socket();
     const sockaddr_un address = address_of(path);
-    if (connect(probe.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 && errno != EAGAIN)
-        return std::nullopt;
+    const int connected = connect(probe.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address);
+    if (connected != 0 && (errno == ECONNREFUSED || errno == ENOENT)) return std::nullopt;
     ucred peer{};
     socklen_t size = sizeof peer;
     if (getsockopt(probe.get(), SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0 || peer.pid == 0) return "another process";
@@ -54,20 +56,21 @@ Expected<UnixSocket> UnixSocket::listen(const std::filesystem::path& path, unsig
     };
     std::error_code failed;
     std::filesystem::create_directories(path.parent_path(), failed);  // if it is still missing, the lock says so
-    auto lock = FileLock::acquire(path.string() + ".lock");
+    auto lock = FileLock::acquire(path.string() + ".lock", "the socket", "choose another --socket");
     if (!lock) return Unexpected{"cannot listen on " + path.string() + ": " + lock.error()};
     if (auto way = make_way(path); !way) return Unexpected{way.error()};
 
     // Under a temporary name until the mode is set; renaming replaces what a dead process left.
-    const std::filesystem::path temporary = path.string() + ".new";
+    UnixSocket made{path.string() + ".new", std::move(*lock), new_socket()};
+    const std::filesystem::path& temporary = made.path_;
     unlink(temporary.c_str());
-    FileDescriptor socket = new_socket();
     const sockaddr_un address = address_of(temporary);
-    if (!socket || bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) return cannot("bind");
+    if (!made.socket_ || bind(made.socket_.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) return cannot("bind");
     if (chmod(temporary.c_str(), mode) != 0) return cannot("chmod");
-    if (::listen(socket.get(), listen_backlog) != 0) return cannot("listen");
+    if (::listen(made.socket_.get(), listen_backlog) != 0) return cannot("listen");
     if (rename(temporary.c_str(), path.c_str()) != 0) return cannot("rename");
-    return UnixSocket{path, std::move(*lock), std::move(socket)};
+    made.path_ = path;
+    return made;
 }
 
 UnixSocket::~UnixSocket() {

@@ -11,12 +11,10 @@
 namespace next_id {
 namespace {
 
-std::string held_by_another(const std::filesystem::path& path, int file) {
+std::string holder_of(int file) {
     char text[32] = {};
     const ssize_t length = ::pread(file, text, sizeof text - 1, 0);
-    std::string holder = length > 0 ? "process " + std::to_string(std::strtol(text, nullptr, 10)) : "another process";
-    return "the window is in use: " + holder + " holds " + path.string() +
-           "; stop that sidecar, or give this one a state directory of its own (--state-dir)";
+    return length > 0 ? "process " + std::to_string(std::strtol(text, nullptr, 10)) : "another process";
 }
 
 // So that a second sidecar can say who was first. Without it (the disk is full) the lock holds as well.
@@ -33,7 +31,8 @@ bool still_has_its_name(int file, const std::filesystem::path& path) {
 
 }  // namespace
 
-Expected<FileLock> FileLock::acquire(const std::filesystem::path& path) {
+Expected<FileLock> FileLock::acquire(const std::filesystem::path& path, std::string_view what,
+                                     std::string_view advice) {
     constexpr int tries_max = 8;  // each but the first because someone removed the file at that very moment
     for (int attempt = 0; attempt < tries_max; ++attempt) {
         FileDescriptor file{::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600)};
@@ -42,7 +41,9 @@ Expected<FileLock> FileLock::acquire(const std::filesystem::path& path) {
             return Unexpected{"cannot open the lock file " + path.string() + ": " + why};
         }
         if (::flock(file.get(), LOCK_EX | LOCK_NB) != 0) {
-            if (errno == EWOULDBLOCK) return Unexpected{held_by_another(path, file.get())};
+            if (errno == EWOULDBLOCK)
+                return Unexpected{std::string{what} + " is in use: " + holder_of(file.get()) + " holds " +
+                                  path.string() + "; stop that sidecar, or " + std::string{advice}};
             return Unexpected{"cannot lock " + path.string() + ": " + std::strerror(errno)};
         }
         if (!still_has_its_name(file.get(), path)) continue;

@@ -65,7 +65,8 @@ Expected<std::unique_ptr<WindowFile>> WindowFile::open(Options options) {
     if (!options.state_dir.has_filename()) options.state_dir = options.state_dir.parent_path();  // "state/"
     if (auto made = make_state_dir(options.state_dir); !made) return Unexpected{std::move(made.error())};
     const std::filesystem::path path = options.state_dir / (name + window_ending);
-    auto lock = FileLock::acquire(options.state_dir / (name + lock_ending));
+    auto lock = FileLock::acquire(options.state_dir / (name + lock_ending), "the window",
+                                  "give this one a state directory of its own (--state-dir)");
     if (!lock) return Unexpected{std::move(lock.error())};
     std::unique_ptr<WindowFile> file{new WindowFile{std::move(options), path, std::move(*lock)}};
     if (auto begun = file->begin(); !begun) return Unexpected{std::move(begun.error())};

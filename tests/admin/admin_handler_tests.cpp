@@ -1,0 +1,118 @@
+#include "sidecar/admin/admin_handler.h"
+
+#include <rapidjson/document.h>
+
+#include <boost/test/unit_test.hpp>
+#include <optional>
+
+#include "tests/api/supply_fixture.h"
+#include "tests/serve/connection_fixture.h"
+
+namespace next_id {
+namespace {
+
+using Method = HttpRequest::Method;
+
+// Nothing connects to PostgreSQL here: the refill is never driven.
+struct AdminFixture : SupplyFixture, LoopFixture {
+    ~AdminFixture() { refiller.reset(); }
+
+    Answer answered(std::string_view target, Method method = Method::get, bool close = false) {
+        HttpRequest request;
+        request.method = method;
+        request.target = target;
+        HttpConnection connection{handler, {}};
+        std::string out, rest;
+        BOOST_TEST_REQUIRE(handler.handle(request, close, connection, out));
+        if (method == Method::head) return {.status = std::stoi(out.substr(9, 3)), .head = out};
+        const auto answers = answers_in(out, &rest);
+        BOOST_TEST_REQUIRE(answers.size() == 1);
+        BOOST_TEST(rest == "");
+        return answers[0];
+    }
+
+    std::optional<Refiller> refiller{std::in_place, &loop, Refiller::Settings{}, std::vector<Supply*>{&supply}};
+    std::vector<std::unique_ptr<ServeThread>> threads;
+    AdminHandler handler{"1.2.3", *refiller, threads};
+};
+
+}  // namespace
+
+BOOST_FIXTURE_TEST_SUITE(admin_handler_tests, AdminFixture)
+
+BOOST_AUTO_TEST_CASE(it_lives_and_has_started_whatever_postgresql_does) {
+    supply.set_trouble({"connect postgresql failed", "it is away"});
+    BOOST_TEST(answered("/livez").status == 200);
+    BOOST_TEST(answered("/livez").body == "alive\n");
+    BOOST_TEST(answered("/livez?verbose").status == 200);
+    BOOST_TEST(answered("/startupz").status == 200);
+    BOOST_TEST(answered("/startupz").body == "started\n");
+}
+
+BOOST_AUTO_TEST_CASE(a_serve_thread_that_turns_is_alive) {
+    threads.push_back(std::make_unique<ServeThread>(IdHandler{IdService{{&supply}, {{"app.ids"}, 1000}}, 0, std::chrono::seconds{1}}));
+    threads.back()->start();
+    BOOST_TEST(answered("/livez").status == 200);
+}
+
+BOOST_AUTO_TEST_CASE(it_is_ready_when_an_id_can_be_given_out) {
+    BOOST_TEST(answered("/readyz").status == 503);
+    BOOST_TEST(answered("/readyz").body == "app.ids: the window is dry\n");
+    supply.set_trouble({"connect postgresql failed", "it is away"});
+    BOOST_TEST(answered("/readyz").status == 503);
+    BOOST_TEST(answered("/readyz").body == "app.ids: connect postgresql failed: it is away\n");
+    publish(1, 1);
+    BOOST_TEST(answered("/readyz").status == 200);  // also while PostgreSQL is away
+    BOOST_TEST(answered("/readyz").body == "ready\n");
+}
+
+BOOST_AUTO_TEST_CASE(status_tells_about_each_sequence) {
+    publish(9'007'199'254'740'993, 10);
+    supply.window().set_mark({1, 9'007'199'254'740'993, 9'007'199'254'741'002, 0, false});
+    supply.set_trouble({"query seq failed", "why"});
+    supply.waiting().park({});
+    const Answer status = answered("/status");
+    BOOST_TEST(status.status == 200);
+    BOOST_TEST(status.head.find("Content-Type: application/json") != std::string::npos);
+    rapidjson::Document document;
+    document.Parse(status.body.c_str());
+    BOOST_TEST_REQUIRE(!document.HasParseError());
+    BOOST_TEST(document["version"].GetString() == std::string{"1.2.3"});
+    const auto& sequence = document["sequences"][0];
+    BOOST_TEST(sequence["sequence"].GetString() == std::string{"app.ids"});
+    BOOST_TEST(sequence["trouble"].GetString() == std::string{"query seq failed: why"});
+    BOOST_TEST(sequence["ids_left"].GetUint64() == 10U);
+    BOOST_TEST(sequence["requests_waiting"].GetUint64() == 1U);
+    BOOST_TEST(sequence["lowest_reserved"].GetInt64() == 9'007'199'254'740'993);
+    BOOST_TEST(sequence["highest_reserved"].GetInt64() == 9'007'199'254'741'002);
+}
+
+BOOST_AUTO_TEST_CASE(another_path_is_told_which_there_are) {
+    for (const char* path : {"/", "/status/", "/livez2", "/LIVEZ", "/next-id", "*"}) {
+        const Answer answer = answered(path);
+        BOOST_TEST(answer.status == 404);
+        BOOST_TEST(answer.body == "{\"code\":404,\"msg\":\"not found\",\"error\":\"there are GET /livez, /startupz, /readyz and /status\"}\n");
+        BOOST_TEST(answer.head.find("Allow:") == std::string::npos);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(other_methods_than_get_and_head_are_refused) {
+    for (const Method method : {Method::post, Method::other}) {
+        const Answer answer = answered("/livez", method, true);
+        BOOST_TEST(answer.status == 405);
+        BOOST_TEST(answer.head.find("Allow: GET, HEAD\r\n") != std::string::npos);
+        BOOST_TEST(answer.closes());
+    }
+}
+
+BOOST_AUTO_TEST_CASE(head_has_no_body) {
+    for (const char* path : {"/livez", "/readyz", "/status", "/nope"}) {
+        const Answer answer = answered(path, Method::head);
+        BOOST_TEST(answer.status == answered(path).status);
+        BOOST_TEST(answer.head.ends_with("\r\n\r\n"));
+    }
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace next_id

@@ -1,0 +1,164 @@
+#include "sidecar/serve/connection_set.h"
+
+#include <boost/test/unit_test.hpp>
+#include <filesystem>
+#include <optional>
+
+#include "tests/serve/connection_fixture.h"
+
+namespace next_id {
+namespace {
+
+std::size_t open_descriptors() {
+    std::size_t count = 0;
+    for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator{"/proc/self/fd"}) ++count;
+    return count;
+}
+
+struct SetFixture : LoopFixture {
+    ~SetFixture() { connections.reset(); }
+
+    Peer connect() {
+        auto [peer, descriptor] = unix_pair();
+        connections->adopt(descriptor);
+        return std::move(peer);
+    }
+    void drain() {
+        connections->drain([this] { ++drained; });
+    }
+
+    ScriptedHandler handler;
+    std::optional<ConnectionSet> connections{std::in_place, &loop, handler};
+    unsigned drained = 0;
+};
+
+}  // namespace
+
+BOOST_FIXTURE_TEST_SUITE(connection_set_tests, SetFixture)
+
+BOOST_AUTO_TEST_CASE(it_serves_many_at_a_time) {
+    std::vector<Peer> peers;
+    for (int i = 0; i < 100; ++i) peers.push_back(connect());
+    BOOST_TEST(connections->size() == 100);
+    for (std::size_t i = 0; i < peers.size(); ++i) peers[i].send(get("/" + std::to_string(i)));
+    for (std::size_t i = 0; i < peers.size(); ++i) {
+        const std::string expected = "/" + std::to_string(i);
+        BOOST_TEST_REQUIRE(run_until([&] { return peers[i].read(), !answers_in(peers[i].received).empty(); }));
+        BOOST_TEST(bodies_in(peers[i].received) == expected);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(thousands_of_connections_leave_nothing_behind) {
+    connect();  // libuv opens a descriptor of its own with the first
+    BOOST_TEST_REQUIRE(run_until([&] { return connections->size() == 0; }));
+    settle();
+    const std::size_t before = open_descriptors();
+    for (int round = 0; round < 30; ++round) {
+        std::vector<Peer> peers;
+        for (int i = 0; i < 100; ++i) {
+            peers.push_back(connect());
+            // Some end in the middle of a request, some with a request parked or an answer half written.
+            const char* const targets[] = {"/a", "/big/1000000", "/b", "/c"};
+            if (i % 5 < 4) peers.back().send(get(targets[i % 4]));
+            if (i % 5 == 4) peers.back().send("GET ");
+            if (i % 7 == 0) settle();
+        }
+        settle();
+        peers.clear();
+        BOOST_TEST_REQUIRE(run_until([&] { return connections->size() == 0; }));
+    }
+    settle();
+    BOOST_TEST(open_descriptors() == before);
+    BOOST_TEST(handler.handled > 0);
+}
+
+BOOST_AUTO_TEST_CASE(its_end_takes_every_connection_along) {
+    std::vector<Peer> peers;
+    for (const char* target : {"/a", "/park", "/big/3000000", "/park"}) {
+        peers.push_back(connect());
+        peers.back().send(get(target));
+    }
+    peers.push_back(connect());
+    BOOST_TEST(run_until([&] { return handler.handled == 4; }));
+    connections.reset();
+    BOOST_TEST(handler.forgotten == 2);
+    for (Peer& peer : peers) BOOST_TEST(run_until([&] { return peer.over(); }));
+}
+
+BOOST_AUTO_TEST_CASE(drained_is_told_once_when_none_is_open) {
+    drain();
+    BOOST_TEST(drained == 1);
+    settle();
+    BOOST_TEST(drained == 1);
+}
+
+BOOST_AUTO_TEST_CASE(drained_is_told_once_when_all_are_idle) {
+    std::vector<Peer> peers;
+    for (int i = 0; i < 10; ++i) peers.push_back(connect());
+    settle();
+    drain();
+    settle();
+    BOOST_TEST(drained == 1);
+    for (Peer& peer : peers) BOOST_TEST(run_until([&] { return peer.over(); }));
+}
+
+BOOST_AUTO_TEST_CASE(drained_is_told_when_the_last_is_answered) {
+    Peer idle = connect(), one = connect(), two = connect();
+    one.send(get("/park"));
+    two.send(get("/park"));
+    BOOST_TEST(run_until([&] { return handler.parked.size() == 2; }));
+    drain();
+    settle();
+    BOOST_TEST(drained == 0);
+    handler.resume_oldest();
+    settle();
+    one.go();
+    BOOST_TEST(run_until([&] { return connections->size() == 1; }));
+    BOOST_TEST(drained == 0);
+    handler.resume_oldest();
+    settle();
+    two.go();
+    BOOST_TEST(run_until([&] { return drained == 1; }));
+    settle();
+    BOOST_TEST(drained == 1);
+}
+
+BOOST_AUTO_TEST_CASE(what_is_adopted_while_draining_is_closed_and_not_told_again) {
+    drain();
+    Peer late = connect();
+    BOOST_TEST(run_until([&] { return late.over(); }));
+    BOOST_TEST(connections->size() == 0);
+    BOOST_TEST(drained == 1);
+}
+
+BOOST_AUTO_TEST_CASE(a_connection_that_ended_is_closed_before_the_loop_waits) {
+    struct Look {
+        Peer peer;
+        SetFixture& fixture;
+        bool closed = false;
+    };
+    Look look{connect(), *this};
+    settle();
+    // Ends the connection in the loop's timer phase; looks at it as soon as the loop has waited.
+    const auto timer = make_handle<uv_timer_t>(&look, [this](uv_timer_t* handle) { return uv_timer_init(&loop, handle); });
+    const auto waited = make_handle<uv_check_t>(&look, [this](uv_check_t* handle) { return uv_check_init(&loop, handle); });
+    uv_check_start(waited.get(), [](uv_check_t* handle) {
+        auto& seen = *static_cast<Look*>(handle->data);
+        if (seen.fixture.drained == 1) seen.closed = seen.peer.over();
+        if (seen.fixture.drained == 1) uv_check_stop(handle);
+    });
+    uv_timer_start(
+        timer.get(), [](uv_timer_t* handle) { static_cast<Look*>(handle->data)->fixture.drain(); }, 0, 0);
+    BOOST_TEST(run_until([&] { return uv_is_active(reinterpret_cast<uv_handle_t*>(waited.get())) == 0; }));
+    BOOST_TEST(look.closed);
+}
+
+BOOST_AUTO_TEST_CASE(it_sweeps_by_itself) {
+    Peer peer = connect();
+    peer.send("NONSENSE\r\n\r\n");  // and never closes
+    BOOST_TEST(run_until([&] { return connections->size() == 0; }));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace next_id

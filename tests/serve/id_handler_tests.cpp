@@ -1,0 +1,141 @@
+#include "sidecar/serve/id_handler.h"
+
+#include <boost/test/unit_test.hpp>
+#include <optional>
+
+#include "sidecar/serve/connection_set.h"
+#include "tests/api/supply_fixture.h"
+#include "tests/serve/connection_fixture.h"
+
+namespace next_id {
+namespace {
+
+struct HandlerFixture : SupplyFixture, LoopFixture {
+    HandlerFixture()
+        : SupplyFixture{[this](const Waiter& waiter, WaitResult result, std::span<const Range> ranges) {
+              last_request = waiter.request;
+              handler.deliver(waiter.request, result, ranges);
+          }} {}
+    ~HandlerFixture() { connections.reset(); }
+
+    Peer connect() {
+        auto [peer, descriptor] = unix_pair();
+        connections->adopt(descriptor);
+        return std::move(peer);
+    }
+    bool run_until_waiting(std::size_t count) {
+        return run_until([&] { return supply.waiting().size() == count; });
+    }
+    bool run_until_answer(Peer& peer) {
+        return run_until([&] { return peer.read(), !answers_in(peer.received).empty(); });
+    }
+
+    IdHandler handler{IdService{{&supply}, {{"app.ids"}, 1'000'000}}, 7, std::chrono::seconds{3}};
+    std::optional<ConnectionSet> connections{std::in_place, &loop, handler};
+    std::uint64_t last_request = 0;
+};
+
+}  // namespace
+
+BOOST_FIXTURE_TEST_SUITE(id_handler_tests, HandlerFixture)
+
+BOOST_AUTO_TEST_CASE(a_dry_window_keeps_the_request_and_wakes_the_refill) {
+    const Instant before = Clock::now();
+    Peer peer = connect();
+    peer.send(get("/next-id?count=3"));
+    BOOST_TEST(run_until_waiting(1));
+    BOOST_TEST(run_until([&] { return rings == 1; }));
+    BOOST_TEST(supply.waiting().demand() == 3);
+    BOOST_TEST((supply.waiting().next_deadline() >= before + std::chrono::seconds{3}));
+    BOOST_TEST((supply.waiting().next_deadline() <= Clock::now() + std::chrono::seconds{3}));
+
+    publish(5, 3);
+    serve_waiting();
+    BOOST_TEST(run_until_answer(peer));
+    BOOST_TEST(bodies_in(peer.received) == "{\"code\":0,\"msg\":\"success\",\"data\":{\"ids\":[5,6,7]}}\n");
+}
+
+BOOST_AUTO_TEST_CASE(those_who_wait_are_served_in_their_order) {
+    Peer one = connect(), two = connect();
+    one.send(get("/next-id?format=text"));
+    BOOST_TEST(run_until_waiting(1));
+    two.send(get("/next-id?format=text"));
+    BOOST_TEST(run_until_waiting(2));
+    publish(1, 10);
+    serve_waiting();
+    BOOST_TEST(run_until_answer(two));
+    BOOST_TEST(run_until_answer(one));
+    BOOST_TEST(bodies_in(one.received) == "1\n");
+    BOOST_TEST(bodies_in(two.received) == "2\n");
+}
+
+BOOST_AUTO_TEST_CASE(a_wait_that_expires_ends_in_503) {
+    Peer peer = connect();
+    peer.send(get("/next-id") + get("/nope"));
+    BOOST_TEST(run_until_waiting(1));
+    supply.waiting().expire(Clock::now() + std::chrono::seconds{4}, supply.deliver());
+    BOOST_TEST(run_until_answer(peer));
+    const auto answers = answers_in(peer.received);
+    BOOST_TEST(answers.at(0).status == 503);
+    BOOST_TEST(answers.at(0).head.find("Retry-After: 1\r\n") != std::string::npos);
+    BOOST_TEST(!answers.at(0).closes());
+    BOOST_TEST(answers.at(1).status == 404);  // the connection goes on
+}
+
+BOOST_AUTO_TEST_CASE(a_batch_that_no_window_can_hold_ends_in_503) {
+    Peer peer = connect();
+    peer.send(get("/next-id?count=1000"));
+    BOOST_TEST(run_until_waiting(1));
+    for (std::int64_t i = 0; i < 8; ++i) publish(i * 1000, 1);  // the ring is full
+    serve_waiting();
+    BOOST_TEST(run_until_answer(peer));
+    BOOST_TEST(answers_in(peer.received).at(0).status == 503);
+    BOOST_TEST(answers_in(peer.received).at(0).body.find("ask for fewer") != std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(when_too_many_wait_the_next_is_refused_at_once) {
+    for (std::size_t i = 0; i < WaitingList::waiting_max_default; ++i) supply.waiting().park({});
+    Peer peer = connect();
+    peer.send(get("/next-id"));
+    BOOST_TEST(run_until_answer(peer));
+    BOOST_TEST(answers_in(peer.received).at(0).status == 503);
+    BOOST_TEST(answers_in(peer.received).at(0).body.find("too many requests wait") != std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(a_connection_that_ends_waits_no_more) {
+    Peer one = connect(), two = connect();
+    one.send(get("/next-id"));
+    two.send(get("/next-id"));
+    BOOST_TEST(run_until_waiting(2));
+    connections.reset();
+    BOOST_TEST(supply.waiting().size() == 0);
+}
+
+BOOST_AUTO_TEST_CASE(what_is_delivered_to_a_connection_that_is_gone_is_dropped) {
+    Peer peer = connect();
+    peer.send(get("/next-id"));
+    BOOST_TEST(run_until_waiting(1));
+    publish(1, 1);
+    serve_waiting();
+    const Range range{1, 1, 1};
+    handler.deliver(last_request, WaitResult::served, {&range, 1});  // a second time
+    handler.deliver(4711, WaitResult::failed, {});
+    BOOST_TEST(run_until_answer(peer));
+    settle();
+    BOOST_TEST(answers_in(peer.received).size() == 1);
+}
+
+BOOST_AUTO_TEST_CASE(a_request_that_was_parked_before_a_drain_says_close_in_its_answer) {
+    Peer peer = connect();
+    peer.send(get("/next-id"));
+    BOOST_TEST(run_until_waiting(1));
+    connections->drain([] {});
+    publish(1, 1);
+    serve_waiting();
+    BOOST_TEST(run_until_answer(peer));
+    BOOST_TEST(answers_in(peer.received).at(0).closes());
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace next_id

@@ -1,0 +1,108 @@
+#include "sidecar/serve/listener.h"
+
+#include <sys/resource.h>
+
+#include <boost/test/unit_test.hpp>
+#include <optional>
+
+#include "sidecar/base/log.h"
+#include "sidecar/serve/socket.h"
+#include "tests/serve/loop_fixture.h"
+
+namespace next_id {
+namespace {
+
+struct ListenerFixture : LoopFixture {
+    ListenerFixture() {
+        auto socket = listen_tcp({"127.0.0.1", 0});
+        BOOST_TEST_REQUIRE(socket.has_value());
+        port = bound_port(*socket);
+        listener.emplace(&loop, std::move(*socket), [this](int descriptor) { accepted.emplace_back(descriptor); });
+    }
+    ~ListenerFixture() { listener.reset(); }
+
+    FileDescriptor connect() const {
+        FileDescriptor client{socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)};
+        sockaddr_in address{};
+        address.sin_family = AF_INET;
+        address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+        address.sin_port = htons(port);
+        const bool connected = ::connect(client.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
+        return connected ? std::move(client) : FileDescriptor{};
+    }
+
+    std::uint16_t port = 0;
+    std::vector<FileDescriptor> accepted;
+    std::optional<Listener> listener;
+};
+
+// While it lives, the process gets no further descriptors.
+class NoMoreDescriptors {
+ public:
+    NoMoreDescriptors() {
+        log::warn("there will be no descriptors");  // UBSan needs some when it sees the log's types for the first time
+        getrlimit(RLIMIT_NOFILE, &before_);
+        const int lowest_free = dup(STDERR_FILENO);
+        close(lowest_free);
+        const rlimit none{static_cast<rlim_t>(lowest_free), before_.rlim_max};
+        setrlimit(RLIMIT_NOFILE, &none);
+    }
+    ~NoMoreDescriptors() { setrlimit(RLIMIT_NOFILE, &before_); }
+
+ private:
+    rlimit before_{};
+};
+
+}  // namespace
+
+BOOST_FIXTURE_TEST_SUITE(listener_tests, ListenerFixture)
+
+BOOST_AUTO_TEST_CASE(it_accepts_whoever_connects) {
+    std::vector<FileDescriptor> clients;
+    for (int i = 0; i < 200; ++i) {
+        clients.push_back(connect());
+        BOOST_TEST_REQUIRE(bool{clients.back()});
+    }
+    BOOST_TEST(run_until([&] { return accepted.size() == 200; }));
+    for (const FileDescriptor& descriptor : accepted) {
+        BOOST_TEST((fcntl(descriptor.get(), F_GETFL) & O_NONBLOCK) != 0);
+        BOOST_TEST((fcntl(descriptor.get(), F_GETFD) & FD_CLOEXEC) != 0);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(without_descriptors_it_waits_and_goes_on_when_there_are_some) {
+    const FileDescriptor one = connect(), two = connect();
+    {
+        const NoMoreDescriptors none;
+        for (int i = 0; i < 200; ++i) settle();
+        BOOST_TEST(accepted.size() == 0);
+    }
+    BOOST_TEST(run_until([&] { return accepted.size() == 2; }));
+    const FileDescriptor three = connect();
+    BOOST_TEST(run_until([&] { return accepted.size() == 3; }));
+}
+
+BOOST_AUTO_TEST_CASE(without_descriptors_it_does_not_spin) {
+    const FileDescriptor one = connect();
+    const NoMoreDescriptors none;
+    settle();
+    // Nothing but the tick of the fixture wakes the loop: a listener that spun would take all of the turns.
+    const Instant began = Clock::now();
+    unsigned turns = 0;
+    while (Clock::now() - began < std::chrono::milliseconds{50}) {
+        uv_run(&loop, UV_RUN_ONCE);
+        ++turns;
+    }
+    BOOST_TEST(turns < 120);
+}
+
+BOOST_AUTO_TEST_CASE(its_end_closes_the_socket) {
+    BOOST_TEST(bool{connect()});
+    listener.reset();
+    settle();
+    BOOST_TEST(!connect());
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace next_id
