@@ -1,12 +1,12 @@
 #include "protocol/answers.h"
 
-#include <rapidjson/encodings.h>
-#include <rapidjson/memorystream.h>
 #include <rapidjson/writer.h>
 
 #include <charconv>
 #include <cstdlib>
 #include <limits>
+
+#include "protocol/json_text.h"
 
 namespace next_id {
 
@@ -57,34 +57,6 @@ void append_ranges(std::string& body, std::span<const Range> ranges, std::string
         body.append("],");
     }
     body.back() = ']';
-}
-
-// Every byte that does not belong to a well-formed character is replaced by U+FFFD.
-std::string valid_utf8(std::string_view text) {
-    std::string valid;
-    while (!text.empty()) {
-        rapidjson::MemoryStream in{text.data(), text.size()};
-        unsigned code_point = 0;
-        const bool well_formed = rapidjson::UTF8<>::Decode(in, &code_point);
-        const std::size_t bytes = well_formed ? in.Tell() : 1;
-        valid.append(well_formed ? text.substr(0, bytes) : "\xEF\xBF\xBD");
-        text.remove_prefix(bytes);
-    }
-    return valid;
-}
-
-struct AppendTo {  // a RapidJSON output stream
-    using Ch = char;
-    std::string& out;
-    void Put(char c) { out.push_back(c); }
-    void Flush() {}
-};
-
-template <class Writer>
-void write_member(Writer& writer, const char* name, std::string_view value) {
-    const std::string valid = valid_utf8(value);
-    writer.Key(name);
-    writer.String(valid.data(), static_cast<rapidjson::SizeType>(valid.size()));
 }
 
 }  // namespace

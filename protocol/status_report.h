@@ -1,4 +1,4 @@
-// What the sidecar is doing, for operators and their programs: the body of /status. Plain values; any thread.
+// What the sidecar is doing, for operators (text) and their programs (JSON): the body of /status. Plain values; any thread.
 #pragma once
 
 #include <cstdint>
@@ -19,6 +19,7 @@ struct SequenceStatus {
     std::uint64_t ids_discarded = 0;
     double demand_per_second = 0;
     std::optional<double> seconds_left;  // at that demand; none without any
+    std::optional<double> seconds_since_refill;  // none before the first
     std::uint64_t requests_waiting = 0;
     // The lowest and the highest ID ever reserved; none before the first.
     std::optional<std::int64_t> lowest_reserved, highest_reserved;
@@ -32,5 +33,6 @@ struct StatusReport {
 
 // JSON, with a newline at the end. IDs are exact: they may exceed 2^53.
 std::string to_json(const StatusReport& report);
+std::string to_text(const StatusReport& report);
 
 }  // namespace next_id

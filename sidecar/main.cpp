@@ -7,6 +7,7 @@
 #include "sidecar/app/check.h"
 #include "sidecar/app/get.h"
 #include "sidecar/app/serve.h"
+#include "sidecar/app/status.h"
 #include "sidecar/config/command_line.h"
 
 namespace {
@@ -30,6 +31,8 @@ int run(const std::vector<std::string>& arguments) {
             return get(*config, *line, stdout, stderr);
         case Command::check:
             return check(*config, *line, stdout, stderr);
+        case Command::status:
+            return status(*config, stdout, stderr);
         case Command::serve:
             break;
     }

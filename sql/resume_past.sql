@@ -63,7 +63,8 @@ BEGIN
             USING HINT = 'Is the mark right? If it is, ALTER SEQUENCE ... MAXVALUE (MINVALUE, if it descends) first.';
     END IF;
 
-    IF steps > 0 THEN
+    -- Also when it stands far enough but was never called: a sidecar cannot see where such a sequence stands.
+    IF steps > 0 OR (NOT here.is_called AND target BETWEEN parameters.seqmin AND parameters.seqmax) THEN
         PERFORM setval(sequence, target::bigint);
     END IF;
     EXECUTE format('COMMENT ON SEQUENCE %s IS %L', sequence, 'next-id: resume past ' || past);

@@ -5,6 +5,7 @@
 #include "protocol/answers.h"
 #include "protocol/http_response.h"
 #include "protocol/status_report.h"
+#include "sidecar/api/target.h"
 
 namespace next_id {
 
@@ -58,6 +59,8 @@ SequenceStatus status_of(SequenceRefill& sequence) {
     status.ids_discarded = sequence.discarded();
     status.demand_per_second = sequence.policy().demand_per_second();
     if (std::isfinite(seconds_left)) status.seconds_left = seconds_left;
+    if (const auto refilled_at = sequence.refilled_at())
+        status.seconds_since_refill = std::chrono::duration<double>(Clock::now() - *refilled_at).count();
     status.requests_waiting = sequence.supply().waiting().size();
     if (mark.direction != 0) {
         status.lowest_reserved = mark.lowest;
@@ -87,11 +90,11 @@ bool AdminHandler::handle(const HttpRequest& request, bool close, HttpConnection
 }
 
 AdminHandler::Page AdminHandler::page_of(const HttpRequest& request) const {
-    const std::string_view path = request.target.substr(0, request.target.find('?'));
+    const auto [path, query] = split_target(request.target);
     if (path == "/livez") return live();
     if (path == "/readyz") return ready();
     if (path == "/startupz") return {.body = "started\n"};  // the listeners are bound before this one answers
-    if (path == "/status") return status();
+    if (path == "/status") return status(query == "format=text");
     return {.status = 404};
 }
 
@@ -105,7 +108,7 @@ AdminHandler::Page AdminHandler::live() const {
 AdminHandler::Page AdminHandler::ready() const {
     Page page;
     for (const auto& sequence : refiller_.sequences()) {
-        if (sequence->left() != 0) continue;
+        if (sequence->can_give()) continue;
         const std::string trouble = told(sequence->supply().trouble());
         page.status = 503;
         page.body += sequence->supply().sequence() + ": " + (trouble.empty() ? "the window is dry" : trouble) + "\n";
@@ -114,10 +117,10 @@ AdminHandler::Page AdminHandler::ready() const {
     return page;
 }
 
-AdminHandler::Page AdminHandler::status() const {
+AdminHandler::Page AdminHandler::status(bool text) const {
     StatusReport report{.version = version_, .postgresql = name_of(refiller_.connection_state()), .sequences = {}};
     for (const auto& sequence : refiller_.sequences()) report.sequences.push_back(status_of(*sequence));
-    return {.text = false, .body = to_json(report)};
+    return {.text = text, .body = text ? to_text(report) : to_json(report)};
 }
 
 }  // namespace next_id

@@ -31,7 +31,7 @@ class AdminHandler final : public HttpHandler {
     Page page_of(const HttpRequest& request) const;
     Page live() const;   // do the loops turn? Never asks about PostgreSQL: a restart would not bring it back
     Page ready() const;  // can an ID be given out now, from every sequence?
-    Page status() const;
+    Page status(bool text) const;
 
     const std::string version_;
     const Refiller& refiller_;

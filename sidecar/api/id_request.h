@@ -31,6 +31,7 @@ struct Refusal {
 struct Catalog {
     std::vector<std::string> sequences;  // the bare path is the first one; not empty
     std::uint64_t window_max = 0;        // IDs: no request can ask for more than a window holds
+    bool strict_order = false;           // no request is answered from what was reserved before it came: all wait
 };
 
 Expected<IdRequest, Refusal> read_id_request(const HttpRequest& request, const Catalog& catalog);

@@ -37,7 +37,7 @@ std::optional<ParkedRequest> IdService::answer(const HttpRequest& request, bool 
 
 bool IdService::take(const IdRequest& wanted, const ResponseHead& head, std::string& out) {
     Supply& supply = *supplies_[wanted.sequence];
-    if (!supply.waiting().empty()) return false;  // they came first
+    if (catalog_.strict_order || !supply.waiting().empty()) return false;  // those who wait came first
     Range one;
     std::span<Range> room{&one, 1};
     if (wanted.count > 1) {

@@ -27,13 +27,13 @@ std::string why_not_ready(const HostPort& admin, Instant deadline) {
 
 }  // namespace
 
+ExitCode no_admin(std::FILE* err) {
+    std::fputs("next-id: admin is none, so there is nobody to ask; set --admin or NEXT_ID_ADMIN as for next-id serve\n", err);
+    return ExitCode::cannot_work;
+}
+
 int check(const Config& config, const CommandLine& line, std::FILE* out, std::FILE* err) {
-    if (!config.admin) {
-        std::fputs(
-            "next-id: admin is none, so there is nobody to ask; set --admin or NEXT_ID_ADMIN as for next-id serve\n",
-            err);
-        return int(ExitCode::cannot_work);
-    }
+    if (!config.admin) return int(no_admin(err));
     const Instant until = Clock::now() + line.wait_max;
     for (;;) {
         const std::string why_not = why_not_ready(reachable(*config.admin), Clock::now() + answer_patience);

@@ -1,5 +1,6 @@
 #include "sidecar/app/sidecar.h"
 
+#include <algorithm>
 #include <csignal>
 #include <cstdlib>
 
@@ -84,7 +85,10 @@ Expected<Nothing> Sidecar::open_windows() {
 void Sidecar::make_threads() {
     std::vector<Supply*> supplies;
     for (const auto& supply : supplies_) supplies.push_back(supply.get());
-    const Catalog catalog{config_.pg_sequences, static_cast<std::uint64_t>(config_.window_ids_max)};
+    // In strict order one statement has to bring what one request asks for.
+    const bool strict = config_.order == Order::strict;
+    const auto window_max = static_cast<std::uint64_t>(config_.window_ids_max);
+    const Catalog catalog{config_.pg_sequences, strict ? std::min(window_max, SequenceRefill::statement_values_max) : window_max, strict};
     for (unsigned i = 0; i < config_.threads; ++i)
         threads_.push_back(std::make_unique<ServeThread>(IdHandler{IdService{supplies, catalog}, i, config_.wait_max}));
 }
@@ -120,7 +124,9 @@ Refiller::Settings Sidecar::refill_settings() const {
             .sequence = {.policy = {.reserve = config_.reserve,
                                     .window_min = static_cast<std::uint64_t>(config_.window_ids_min),
                                     .window_max = static_cast<std::uint64_t>(config_.window_ids_max)},
-                         .mode = config_.increment}};
+                         .mode = config_.increment,
+                         .order = config_.order,
+                         .linger = config_.db_idle_close}};
 }
 
 void Sidecar::listen_for_admin() {

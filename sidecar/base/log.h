@@ -15,7 +15,7 @@
 
 namespace next_id::log {
 
-enum class Level { trace, debug, info, warn, error };
+enum class Level { trace, debug, info, warn, error, off };  // off: as a level to set, nothing is written
 enum class Format { text, json };
 
 // A key and its value. Keys are ours (snake_case, never from outside, none of time, level, msg); integers stay exact.

@@ -58,6 +58,7 @@ struct Apps {
     CLI::App* serve = nullptr;
     CLI::App* get = nullptr;
     CLI::App* check = nullptr;
+    CLI::App* status = nullptr;
 };
 
 void describe(Apps& apps, CommandLine& line, Texts& texts) {
@@ -68,7 +69,8 @@ void describe(Apps& apps, CommandLine& line, Texts& texts) {
     apps.serve = apps.top.add_subcommand("serve", "Run the sidecar");
     apps.get = apps.top.add_subcommand("get", "Print IDs, one a line, taken from the sidecar over its Unix socket");
     apps.check = apps.top.add_subcommand("check", "Ask the sidecar whether it can give out IDs; exit code 0 says yes");
-    for (CLI::App* command : {apps.serve, apps.get, apps.check})
+    apps.status = apps.top.add_subcommand("status", "Print what the sidecar is doing: window, refill, trouble");
+    for (CLI::App* command : {apps.serve, apps.get, apps.check, apps.status})
         command->set_help_flag("-h,--help", "Print this help and exit");
 
     add_settings(*apps.serve, Command::serve, line.flags);
@@ -79,6 +81,7 @@ void describe(Apps& apps, CommandLine& line, Texts& texts) {
     add_settings(*apps.get, Command::get, line.flags);
     apps.check->add_option("--wait", texts.wait, "wait so long until it is ready [default 0s]")->type_name("DURATION");
     add_settings(*apps.check, Command::check, line.flags);
+    add_settings(*apps.status, Command::status, line.flags);
 }
 
 // Before CLI11 sees it: its own sentence would not say what to do instead.
@@ -121,8 +124,8 @@ Expected<CommandLine, ConfigError> parse_command_line(std::span<const std::strin
         return wrong_usage("\"" + without_value(extras.front()) +
                            "\" is not understood; next-id --help says what is allowed");
     if (apps.top.get_subcommands().size() != 1)
-        return wrong_usage("one command is wanted: serve, get or check; next-id --help says more");
-    line.command = *apps.get ? Command::get : *apps.check ? Command::check : Command::serve;
+        return wrong_usage("one command is wanted: serve, get, check or status; next-id --help says more");
+    line.command = *apps.get ? Command::get : *apps.check ? Command::check : *apps.status ? Command::status : Command::serve;
 
     const auto ids = parse_whole(texts.ids, 1, get_ids_max);
     if (!ids) return wrong_usage("-n is \"" + escape_text(texts.ids) + "\", but takes " + ids.error());

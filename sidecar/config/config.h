@@ -25,6 +25,11 @@ enum class Increment {
     block,  // a nextval reserves the whole increment
 };
 
+enum class Order {
+    window,  // from the window: unique, and increasing within it
+    strict,  // each ID from a nextval that ran after its request came, so that IDs follow real time across all sidecars
+};
+
 // One libpq keyword, as for PQconnectdbParams. What PG_CONNINFO names goes before it.
 struct PgKeyword {
     std::string keyword;  // host, port, dbname, user
@@ -58,6 +63,7 @@ struct Config {
     std::int64_t window_ids_min = 0;
     std::int64_t window_ids_max = 0;
     Increment increment = Increment::step;
+    Order order = Order::window;
     std::chrono::milliseconds wait_max{};       // of a request for a dry window
     std::chrono::milliseconds db_timeout{};     // a step of connecting, a query
     std::chrono::milliseconds db_idle_close{};  // no refill due for so long: close the connection

@@ -31,6 +31,8 @@ Stored store_keyword(const char* keyword, Expected<std::string> value, Config& c
 
 constexpr std::array increments{std::pair{std::string_view{"step"}, Increment::step},
                                 std::pair{std::string_view{"block"}, Increment::block}};
+constexpr std::array orders{std::pair{std::string_view{"window"}, Order::window},
+                            std::pair{std::string_view{"strict"}, Order::strict}};
 constexpr std::array log_levels{
     std::pair{std::string_view{"trace"}, log::Level::trace}, std::pair{std::string_view{"debug"}, log::Level::debug},
     std::pair{std::string_view{"info"}, log::Level::info}, std::pair{std::string_view{"warn"}, log::Level::warn},
@@ -52,7 +54,7 @@ const std::array table{
     Setting{"socket-mode", "NEXT_ID_SOCKET_MODE", "0666", "MODE",
             "who may connect to the Unix socket, as an octal mode",
             [](Text text, Config& c) { return store(parse_mode(text), c.socket_mode); }},
-    Setting{"admin", "NEXT_ID_ADMIN", "127.0.0.1:9911", "ADDRESS", "address of health checks and metrics, or none",
+    Setting{"admin", "NEXT_ID_ADMIN", "127.0.0.1:9911", "ADDRESS", "address of health checks and status, or none",
             [](Text text, Config& c) { return store(parse_address(text), c.admin); }, {.for_check = true}},
     Setting{"state-dir", "NEXT_ID_STATE_DIR", "/run/next-id/state", "PATH",
             "directory of the reserved IDs; on a tmpfs they survive a restart",
@@ -66,6 +68,9 @@ const std::array table{
             [](Text text, Config& c) { return store(parse_whole(text, 1, window_ids_most), c.window_ids_min); }},
     Setting{"window-max", "NEXT_ID_WINDOW_MAX", "10000000", "N", "IDs to hold reserved at most",
             [](Text text, Config& c) { return store(parse_whole(text, 1, window_ids_most), c.window_ids_max); }},
+    Setting{"order", "NEXT_ID_ORDER", "window", "window|strict",
+            "IDs from the window, or each from a nextval after its request: slower, but in real time's order",
+            [](Text text, Config& c) { return store(parse_choice(text, orders), c.order); }},
     Setting{"increment", "NEXT_ID_INCREMENT", "step", "step|block",
             "what one nextval reserves: one ID, or all of the sequence's INCREMENT",
             [](Text text, Config& c) { return store(parse_choice(text, increments), c.increment); }},

@@ -11,7 +11,7 @@
 
 namespace next_id {
 
-enum class Command { serve, get, check };
+enum class Command { serve, get, check, status };
 
 // What is special about a setting.
 struct SettingTraits {
@@ -19,7 +19,7 @@ struct SettingTraits {
     bool may_be_empty = false;
     std::string_view libpq_variable = {};  // libpq's own: the default gives way to it
     bool for_get = false;                  // all are for serve
-    bool for_check = false;
+    bool for_check = false;  // and status
 };
 
 struct Setting {
@@ -33,7 +33,7 @@ struct Setting {
 
     bool is_for(Command command) const {
         return command == Command::serve || (command == Command::get && traits.for_get) ||
-               (command == Command::check && traits.for_check);
+               ((command == Command::check || command == Command::status) && traits.for_check);
     }
     std::string flag() const { return std::string{"--"}.append(name); }
 };

@@ -57,9 +57,12 @@ std::optional<std::int64_t> resume_past(std::string_view comment) {
     return past;
 }
 
-bool clears_mark(const Mark& mark, std::int64_t past, std::int64_t increment) {
-    if (mark.direction == 0) return true;
-    return increment > 0 ? past >= mark.highest : past <= mark.lowest;
+bool clears_mark(const Mark& mark, std::int64_t past, const InspectAnswer& sequence) {
+    const auto& [minimum, maximum, increment, cache, cycles, persistence] = sequence.parameters;
+    const bool ascending = increment > 0;
+    if (mark.direction != 0 && (ascending ? past < mark.highest : past > mark.lowest)) return false;
+    if (!sequence.last_value) return ascending ? minimum > past : maximum < past;  // its first value may be any
+    return ascending ? *sequence.last_value >= past : *sequence.last_value <= past;
 }
 
 }  // namespace next_id

@@ -23,7 +23,8 @@ std::string how_it_went_back(const Mark& mark, std::optional<std::int64_t> last_
 // N of a sequence comment "next-id: resume past N", which sql/resume_past.sql leaves.
 std::optional<std::int64_t> resume_past(std::string_view comment);
 
-// True iff a sequence that runs in the direction of `increment` and was moved past N gives nothing that the mark covers.
-bool clears_mark(const Mark& mark, std::int64_t past, std::int64_t increment);
+// True iff the sequence was moved past N, still stands there, and gives nothing that the mark covers. A comment outlives what it tells
+// of, and comes along with a restore: alone it proves nothing.
+bool clears_mark(const Mark& mark, std::int64_t past, const InspectAnswer& sequence);
 
 }  // namespace next_id

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "sidecar/refill/pg_alarm.h"
+#include "sidecar/refill/database.h"
 #include "sidecar/refill/pg_answer.h"
 #include "sidecar/refill/pg_connector.h"
 #include "sidecar/refill/pg_target.h"
@@ -14,16 +15,7 @@
 
 namespace next_id {
 
-enum class PgState {
-    closed,      // never connected, or closed by the owner
-    resolving,   // a name is being looked up
-    connecting,  // to one address
-    idle,        // ready for a statement
-    busy,        // a statement runs, perhaps past its deadline
-    broken,      // no host could be reached, or the connection was lost; connect() begins anew
-};
-
-class PgConnection {
+class PgConnection final : public Database {
  public:
     // Called last in a turn of the loop, never from within connect(), query() or close(): each may call those, or
     // destroy us.
@@ -44,11 +36,11 @@ class PgConnection {
     PgConnection& operator=(const PgConnection&) = delete;
 
     // Looks up, connects, tells on_connected() or on_disconnected(). REQUIRES: closed or broken.
-    void connect();
+    void connect() override;
     // Sends one statement with text parameters; tells on_answer() or on_disconnected(). REQUIRES: idle.
-    void query(std::string_view sql, std::span<const std::string> parameters);
+    void query(std::string_view sql, std::span<const std::string> parameters) override;
     // Drops whatever is under way, in any state, and tells nobody.
-    void close();
+    void close() override;
 
     PgState state() const;
 

@@ -11,6 +11,7 @@ constexpr std::chrono::milliseconds sample_min{50};  // shorter stretches tell n
 constexpr double rise_seconds = 1.0;                 // demand that grows is believed within a second
 constexpr double fall_reserves = 2.0;                // demand that falls is forgotten over two reserves
 constexpr double jitter_share = 0.1;
+constexpr std::uint64_t filled_share = 10;           // a window that lacks less than a tenth of its target is full
 
 double seconds(Duration duration) { return std::chrono::duration<double>(duration).count(); }
 
@@ -35,7 +36,7 @@ void RefillPolicy::observe(Instant now, std::uint64_t taken) {
     const double reserve_s = seconds(settings_.reserve);
     const double fall_s = std::max(fall_reserves * reserve_s, rise_seconds);
 
-    const double sample = static_cast<double>(taken - taken_) / elapsed_s;
+    const double sample = taken > taken_ ? static_cast<double>(taken - taken_) / elapsed_s : 0;
     demand_ += (sample - demand_) * approach(elapsed_s, sample > demand_ ? rise_seconds : fall_s);
     const double ideal = std::max(2 * reserve_s * demand_, static_cast<double>(settings_.window_min));
     target_ = ideal > target_ ? ideal : target_ + (ideal - target_) * approach(elapsed_s, fall_s);
@@ -63,8 +64,9 @@ std::uint64_t RefillPolicy::wanted(std::uint64_t left, std::uint64_t parked, dou
         filling_ = true;
         jitter_ = dice;
     }
-    const std::uint64_t goal = target() + parked;  // several statements in a row may be needed to reach it
-    if (left >= goal) filling_ = false;
+    // Several statements in a row may be needed. What is taken while they run is no reason for more of them.
+    const std::uint64_t goal = target() + std::min(parked, ~target());
+    if (left >= goal - target() / filled_share) filling_ = false;
     return filling_ ? goal - left : 0;
 }
 

@@ -1,119 +1,35 @@
 #include "sidecar/refill/refiller.h"
 
 #include <algorithm>
-#include <array>
 #include <random>
 
-#include "sidecar/base/log.h"
 #include "sidecar/base/require.h"
-#include "sidecar/refill/answer_reader.h"
-#include "sql/statements.h"
 
 namespace next_id {
 
 namespace {
-
-constexpr Duration look_every = std::chrono::seconds{1};  // demand is measured that often; and a backstop, should a wake-up get lost
 
 double random_share() {
     thread_local std::mt19937_64 engine{std::random_device{}()};
     return std::uniform_real_distribution<double>{0, 1}(engine);
 }
 
-log::Level level_of(SequenceRefill::Severity severity) {
-    switch (severity) {
-        case SequenceRefill::Severity::info:
-            return log::Level::info;
-        case SequenceRefill::Severity::warning:
-            return log::Level::warn;
-        case SequenceRefill::Severity::error:
-            return log::Level::error;
-    }
-    return log::Level::error;
-}
-
-// Well below the deadline of the statement, so that a lock on the sequence ends in an answer.
-std::string lock_timeout_of(Duration query_timeout) {
-    const auto half = std::chrono::duration_cast<std::chrono::milliseconds>(query_timeout) / 2;
-    return std::to_string(std::max<std::int64_t>(half.count(), 1)) + "ms";
+Refill::Settings refill_settings(const Refiller::Settings& settings) {
+    return {.query_timeout = settings.target.query_timeout, .idle_close = settings.idle_close, .sequence = settings.sequence};
 }
 
 }  // namespace
 
 Refiller::Refiller(uv_loop_t* loop, const Settings& settings, const std::vector<Supply*>& supplies)
-    : settings_{settings}, lock_timeout_{lock_timeout_of(settings.target.query_timeout)}, failures_(supplies.size()), connection_{loop, settings.target, *this} {
-    for (Supply* supply : supplies) {
-        const auto report = [supply](SequenceRefill::Severity severity, const std::string& message) {
-            log::write(level_of(severity), message, {{"sequence", supply->sequence()}});
-        };
-        sequences_.push_back(std::make_unique<SequenceRefill>(*supply, settings.sequence, report, random_share));
-    }
+    : connection_{loop, settings.target, *this}, refill_{connection_, refill_settings(settings), supplies, random_share} {
     timer_ = make_handle<uv_timer_t>(this, [loop](uv_timer_t* handle) { return uv_timer_init(loop, handle); });
     require(timer_ != nullptr);
 }
 
 void Refiller::drive() {
     const Instant now = Clock::now();
-    for (const auto& sequence : sequences_) {
-        sequence->tick(now);
-        sequence->supply().waiting().expire(now, sequence->supply().deliver());
-    }
-    Instant again = now + look_every;
-    switch (connection_.state()) {
-        case PgState::idle:
-            if (send_next(now)) break;
-            again = std::min(again, next_step_at(now));
-            if (next_step_at(now) - now > settings_.idle_close) connection_.close();
-            break;
-        case PgState::closed:
-        case PgState::broken:
-            if (now < connect_not_before_)
-                again = std::min(again, connect_not_before_);
-            else if (any_step(now))
-                connection_.connect();
-            else
-                again = std::min(again, next_step_at(now));
-            break;
-        case PgState::resolving:
-        case PgState::connecting:
-        case PgState::busy:
-            break;
-    }
-    for (const auto& sequence : sequences_) again = std::min(again, sequence->supply().waiting().next_deadline());
-    look_again_at(again, now);
-}
-
-// Sends the statement of the first sequence, from the one whose turn it is, that has a step to make.
-bool Refiller::send_next(Instant now) {
-    for (std::size_t i = 0; i < sequences_.size(); ++i) {
-        const std::size_t index = (turn_ + i) % sequences_.size();
-        const SequenceRefill::Step step = sequences_[index]->next_step(now);
-        if (step.kind == SequenceRefill::Step::Kind::none) continue;
-        under_way_ = index;
-        kind_ = step.kind;
-        turn_ = index + 1;
-        const std::string& name = sequences_[index]->supply().sequence();
-        if (kind_ == SequenceRefill::Step::Kind::inspect)
-            connection_.query(sql::inspect, std::array{name, lock_timeout_});
-        else
-            connection_.query(sql::reserve, std::array{name, std::to_string(step.values), lock_timeout_});
-        return true;
-    }
-    return false;
-}
-
-bool Refiller::any_step(Instant now) {
-    return std::ranges::any_of(sequences_, [&](const auto& sequence) { return sequence->next_step(now).kind != SequenceRefill::Step::Kind::none; });
-}
-
-Instant Refiller::next_step_at(Instant now) const {
-    Instant earliest = never;
-    for (const auto& sequence : sequences_) earliest = std::min(earliest, sequence->next_step_at(now));
-    return earliest;
-}
-
-void Refiller::look_again_at(Instant when, Instant now) {
-    const auto wait = std::chrono::ceil<std::chrono::milliseconds>(std::max(when - now, Duration::zero()));
+    const Instant again = refill_.drive(now);
+    const auto wait = std::chrono::ceil<std::chrono::milliseconds>(std::max(again - now, Duration::zero()));
     const auto on_time = [](uv_timer_t* handle) {
         if (auto* const self = static_cast<Refiller*>(handle->data)) self->drive();
     };
@@ -122,62 +38,20 @@ void Refiller::look_again_at(Instant when, Instant now) {
 }
 
 void Refiller::on_connected() {
-    backoff_.reset();
-    if (const auto line = connect_failures_.recovered(Clock::now())) log::info("PostgreSQL is back: " + *line);
-    log::debug("connected to PostgreSQL");
-    tell_all({});
+    refill_.on_connected(Clock::now());
     drive();
 }
 
 void Refiller::on_disconnected(const std::string& reason) {
-    const Instant now = Clock::now();
-    under_way_.reset();
-    late_ = false;
-    if (const auto line = connect_failures_.failed(reason, now)) log::warn("no connection to PostgreSQL: " + *line);
-    tell_all({"connect postgresql failed", reason});
-    connect_not_before_ = now + backoff_.next(random_share());
+    refill_.on_disconnected(Clock::now(), reason);
     drive();
 }
 
 void Refiller::on_answer(PgAnswer answer) {
-    const Instant now = Clock::now();
-    if (std::exchange(late_, false)) {
-        log::info("PostgreSQL has answered the late statement");
-        tell_all({});
-    }
-    const std::size_t index = *under_way_;
-    under_way_.reset();
-    take_answer(*sequences_[index], answer, now);
-    const std::string& name = sequences_[index]->supply().sequence();
-    if (!answer.ok) {
-        if (const auto line = failures_[index].failed(answer.error, now)) log::warn("reserving IDs failed: " + *line, {{"sequence", name}});
-    } else if (const auto line = failures_[index].recovered(now)) {
-        log::info("reserving IDs works again: " + *line, {{"sequence", name}});
-    }
+    refill_.on_answer(Clock::now(), answer);
     drive();
 }
 
-void Refiller::take_answer(SequenceRefill& sequence, const PgAnswer& answer, Instant now) {
-    if (!answer.ok) return sequence.on_failed(now, answer.sqlstate, answer.error);
-    if (kind_ == SequenceRefill::Step::Kind::inspect) {
-        const auto read = read_inspect_answer(answer);
-        return read ? sequence.on_inspected(now, *read) : sequence.on_failed(now, {}, read.error());
-    }
-    const auto read = read_reserve_answer(answer);
-    return read ? sequence.on_reserved(now, *read) : sequence.on_failed(now, {}, read.error());
-}
-
-void Refiller::on_late() {
-    late_ = true;
-    const auto limit_s = std::chrono::duration<double>(settings_.target.query_timeout).count();
-    char text[96];
-    std::snprintf(text, sizeof text, "PostgreSQL has not answered for %g s; waiting on (a lock, or a standby that is away?)", limit_s);
-    log::warn(text);
-    tell_all({"query seq failed", text});
-}
-
-void Refiller::tell_all(const Trouble& trouble) {
-    for (const auto& sequence : sequences_) sequence->on_trouble(trouble);
-}
+void Refiller::on_late() { refill_.on_late(); }
 
 }  // namespace next_id

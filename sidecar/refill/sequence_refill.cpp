@@ -24,20 +24,36 @@ SequenceRefill::SequenceRefill(Supply& supply, const Settings& settings, Report 
       dice_{std::move(dice)},
       policy_{settings.policy},
       received_{supply.window().left()},
-      filled_once_{received_ != 0} {}
+      filled_once_{received_ != 0} {
+    if (is_strict() && received_ != 0) discard("strict order gives out no ID that was reserved before its request");
+}
 
 SequenceRefill::Step SequenceRefill::next_step(Instant now) {
+    values_asked_ = 0;
     if (now < not_before_) return {};
     if (state_ != RefillState::reserving) return {Step::Kind::inspect};
-    const std::uint64_t wanted = policy_.wanted(left(), supply_.waiting().demand(), dice_());
-    return wanted == 0 ? Step{} : Step{Step::Kind::reserve, values_for(wanted)};
+    if (supply_.window().closed()) return {};
+    const std::uint64_t ids = wanted();
+    if (ids == 0) return {};
+    asked_at_ = now;
+    if (!verified_) return {Step::Kind::inspect};
+    asked_for_ = supply_.waiting().newest();
+    values_asked_ = values_for(ids);
+    return {Step::Kind::reserve, values_asked_};
+}
+
+std::uint64_t SequenceRefill::wanted() {
+    const std::uint64_t parked = supply_.waiting().demand();
+    return is_strict() ? parked : policy_.wanted(left(), parked, dice_());
 }
 
 Instant SequenceRefill::next_step_at(Instant now) const {
     if (now < not_before_) return not_before_;
     if (state_ != RefillState::reserving) return now;
+    if (is_strict()) return asked_at_ + settings_.linger > now ? asked_at_ + settings_.linger : never;
     const std::uint64_t level = policy_.refill_level();
     const std::uint64_t above = left() > level ? left() - level : 0;
+    if (above == 0) return now;
     const double wait_s = static_cast<double>(above) / policy_.demand_per_second();  // infinite without demand
     constexpr double longest_s = 3600;
     return now + std::chrono::duration_cast<Duration>(std::chrono::duration<double>(std::min(wait_s, longest_s)));
@@ -55,24 +71,30 @@ void SequenceRefill::on_inspected(Instant now, const InspectAnswer& answer) {
     check_identity(answer.identity);
     if (!check_parameters(now, answer.parameters)) return;
     const bool ascending = answer.parameters.increment > 0;
-    note_sequence_end(answer.parameters, answer.last_value.value_or(ascending ? answer.parameters.minimum : answer.parameters.maximum));
+    if (answer.last_value)
+        note_sequence_end(answer.parameters, *answer.last_value);
+    else
+        values_left_ = 1;  // where it starts cannot be seen: its first value will tell
 
     const Mark mark = supply_.window().mark();
     if (mark.latched) {
         const auto past = resume_past(answer.comment);
-        if (past && clears_mark(mark, *past, answer.parameters.increment)) {
-            resume(answer, *past);
-        } else {
-            if (state_ != RefillState::latched) latch(now, "as found before this start");
+        if (!past || !clears_mark(mark, *past, answer)) {
+            if (state_ != RefillState::latched) return latch(now, "as was seen before");
             not_before_ = now + backoff_.next(dice_());
             return;
         }
+        resume(answer, *past);
     } else if (const std::string how = how_it_went_back(mark, answer.last_value, ascending ? 1 : -1); !how.empty()) {
         return latch(now, how);
     }
+    if (state_ != RefillState::reserving) {
+        own_trouble_ = {};
+        supply_.set_trouble({});
+    }
     state_ = RefillState::reserving;
+    verified_ = true;
     problem_.clear();
-    backoff_.reset();
     not_before_ = now;
     tick(now);
 }
@@ -81,7 +103,7 @@ void SequenceRefill::on_reserved(Instant now, const ReserveAnswer& answer) {
     check_identity(answer.identity);
     if (!check_parameters(now, answer.parameters)) return;
     auto ranges = owned_ranges(answer, settings_.mode);
-    if (!ranges) return fail(now, ranges.error());
+    if (!ranges) return on_failed(now, {}, ranges.error());
     const auto mark = advance_mark(supply_.window().mark(), answer, *ranges);
     if (!mark) return latch(now, mark.error());
 
@@ -94,13 +116,17 @@ void SequenceRefill::on_reserved(Instant now, const ReserveAnswer& answer) {
     own_trouble_ = {};
     supply_.set_trouble({});
     publish(std::move(*ranges));
-    filled_once_ = true;
+    refilled_at_ = now;
+    if (is_strict()) serve_strictly();
     tick(now);
+    filled_once_ = filled_once_ || left() != 0;
 }
 
 void SequenceRefill::on_failed(Instant now, std::string_view sqlstate, const std::string& error) {
-    if (std::ranges::find(timed_out, sqlstate) != std::end(timed_out)) values_max_ = std::max(values_max_ / 2, values_timeout_min);
+    if (values_asked_ != 0 && std::ranges::find(timed_out, sqlstate) != std::end(timed_out))
+        values_max_ = std::max(std::min(values_max_, values_asked_) / 2, values_timeout_min);
     if (sqlstate == exhausted) values_left_ = 1;
+    verified_ = false;
     fail(now, error);
 }
 
@@ -109,10 +135,10 @@ void SequenceRefill::on_trouble(const Trouble& trouble) {
 }
 
 void SequenceRefill::tick(Instant now) {
+    if (supply_.window().closed()) replace_closed(now);
     publish_pending();
-    serve_waiting();
+    if (!is_strict()) serve_waiting();
     policy_.observe(now, issued());
-    if (supply_.window().closed()) discard("its replacement had failed");
     // Beyond the ring's end there is nothing to count down to but the room for what is pending.
     const std::uint64_t left_in_ring = supply_.window().left();
     supply_.window().wake_when_left(pending_.empty() ? policy_.refill_level() : std::max(left_in_ring / 2, policy_.refill_level()));
@@ -141,7 +167,9 @@ void SequenceRefill::check_identity(const SourceIdentity& identity) {
 
 bool SequenceRefill::check_parameters(Instant now, const SequenceParameters& parameters) {
     increment_ = parameters.increment;
-    const std::string refusal = refusal_of(parameters, settings_.mode);
+    std::string refusal = refusal_of(parameters, settings_.mode);
+    if (refusal.empty() && is_strict() && parameters.cache != 1)
+        refusal = "the sequence has CACHE " + std::to_string(parameters.cache) + ", with which strict order cannot be kept: ALTER SEQUENCE ... CACHE 1";
     if (refusal.empty()) return true;
     if (state_ != RefillState::refused || problem_ != refusal) report_(Severity::error, "sequence refused: " + refusal);
     state_ = RefillState::refused;
@@ -156,7 +184,7 @@ void SequenceRefill::latch(Instant now, const std::string& how) {
     Mark mark = supply_.window().mark();
     mark.latched = true;
     supply_.window().set_mark(mark);
-    const std::string furthest = std::to_string(mark.direction >= 0 ? mark.highest : mark.lowest);
+    const std::string furthest = mark.direction == 0 ? "none" : std::to_string(mark.direction > 0 ? mark.highest : mark.lowest);
     state_ = RefillState::latched;
     problem_ = "the sequence went back: " + how + ". Nothing is reserved until it has been moved past the furthest ID of all sidecars (this one's: " +
                furthest + ") with sql/resume_past.sql";
@@ -168,7 +196,7 @@ void SequenceRefill::latch(Instant now, const std::string& how) {
 void SequenceRefill::resume(const InspectAnswer& answer, std::int64_t past) {
     Mark mark = supply_.window().mark();
     mark.latched = false;
-    mark.direction = answer.parameters.increment > 0 ? 1 : -1;
+    if (mark.direction != 0) mark.direction = answer.parameters.increment > 0 ? 1 : -1;
     mark.last_value = answer.last_value.value_or(past);
     supply_.window().set_mark(mark);
     report_(Severity::info, "resumed: an operator moved the sequence past " + std::to_string(past));
@@ -201,8 +229,8 @@ void SequenceRefill::publish_pending() {
 void SequenceRefill::discard(const std::string& why) {
     const std::uint64_t left_before = left();
     const auto thrown_away = supply_.window().discard();
-    // What others took meanwhile was taken; what is gone now was thrown away.
-    const std::uint64_t gone = (thrown_away ? *thrown_away : left_before - pending_ids_) + pending_ids_;
+    // What others took meanwhile was taken; what is gone now was thrown away. (When the window's replacement fails, its count is not known.)
+    const std::uint64_t gone = thrown_away ? *thrown_away + pending_ids_ : left_before;
     pending_.clear();
     pending_ids_ = 0;
     received_ -= std::min(received_, gone);
@@ -211,10 +239,37 @@ void SequenceRefill::discard(const std::string& why) {
     if (!thrown_away) report_(Severity::error, thrown_away.error());
 }
 
+// Its replacement failed when it was discarded, and what was left in it is counted. No IDs are asked for until one can be made, for there
+// is no place for them.
+void SequenceRefill::replace_closed(Instant now) {
+    if (const auto replaced = supply_.window().discard(); !replaced) return fail(now, replaced.error());
+    report_(Severity::info, "the discarded window has been replaced");
+    not_before_ = now;
+}
+
 void SequenceRefill::serve_waiting() {
     if (supply_.waiting().empty()) return;
     if (scratch_.empty()) scratch_.resize(supply_.window().slot_count());
     supply_.waiting().serve(supply_.window(), scratch_, supply_.deliver());
+}
+
+// Only those who waited before the statement was sent; what they leave came too early for those after them.
+void SequenceRefill::serve_strictly() {
+    if (scratch_.empty()) scratch_.resize(supply_.window().slot_count());
+    do {
+        supply_.waiting().serve(supply_.window(), scratch_, supply_.deliver(), asked_for_);
+        throw_away_rest();
+        publish_pending();
+    } while (supply_.window().left() != 0);
+}
+
+void SequenceRefill::throw_away_rest() {
+    while (const std::uint64_t rest = supply_.window().left()) {
+        const Taken taken = supply_.window().take(rest, scratch_, true);
+        if (taken.result != TakeResult::taken) return;
+        received_ -= taken.count;
+        discarded_ += taken.count;
+    }
 }
 
 void SequenceRefill::fail(Instant now, const std::string& error) {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,7 +20,7 @@ namespace next_id {
 
 enum class RefillState : std::uint8_t {
     verifying,  // nothing asked yet: the first step inspects the sequence, and so whether an adopted window is still its
-    reserving,  // the ordinary state
+    reserving,  // the ordinary state; on a new connection, or after a failure, inspected before it reserves again
     refused,    // the sequence is not one that may be used; inspected until that is cured
     latched,    // the sequence went back; inspected until an operator has moved it past the mark
 };
@@ -29,6 +30,9 @@ class SequenceRefill {
     struct Settings {
         PolicySettings policy;
         Increment mode = Increment::step;
+        Order order = Order::window;
+        // Strict order: how long after a request the connection is kept for the next one.
+        Duration linger = std::chrono::seconds{5};
     };
     enum class Severity : std::uint8_t { info, warning, error };
     using Report = std::function<void(Severity, const std::string& message)>;  // one call for each change of state
@@ -43,6 +47,8 @@ class SequenceRefill {
         enum class Kind : std::uint8_t { none, inspect, reserve } kind = Kind::none;
         std::uint64_t values = 0;  // of reserve: how many nextvals
     };
+    // What was verified may have changed meanwhile: another server may answer now.
+    void on_connected() { verified_ = false; }
     // What to send to PostgreSQL now. The caller answers it with exactly one of the calls on_*() below.
     Step next_step(Instant now);
     // When next_step() may have something to say though nothing happened: a back-off ends, or demand reaches the refill level.
@@ -66,6 +72,9 @@ class SequenceRefill {
     std::uint64_t discarded() const { return discarded_; }  // IDs thrown away since the process began
     std::uint64_t issued() const;                           // IDs taken since the process began
     const std::string& problem() const { return problem_; } // why refused or latched; empty otherwise
+    // Whether an ID can be had now, as far as is known.
+    bool can_give() const { return is_strict() ? state_ == RefillState::reserving && own_trouble_.msg.empty() && supply_.trouble().msg.empty() : left() != 0; }
+    std::optional<Instant> refilled_at() const { return refilled_at_; }
     double seconds_left() const;                            // at the present demand; infinite without any
 
    private:
@@ -76,7 +85,12 @@ class SequenceRefill {
     void publish(std::vector<Range> ranges);
     void publish_pending();
     void discard(const std::string& why);
+    void replace_closed(Instant now);
     void serve_waiting();
+    void serve_strictly();
+    void throw_away_rest();
+    bool is_strict() const { return settings_.order == Order::strict; }
+    std::uint64_t wanted();
     void fail(Instant now, const std::string& error);
     void note_sequence_end(const SequenceParameters& parameters, std::int64_t last_value);
     std::uint64_t values_for(std::uint64_t ids) const;
@@ -90,19 +104,25 @@ class SequenceRefill {
     RefillState state_ = RefillState::verifying;
     Instant not_before_ = Instant::min();
     std::string problem_;
-    Trouble own_trouble_;  // of its last statement; empty when that succeeded
+    bool verified_ = false;  // inspected since the last connection or failure
+    Trouble own_trouble_;    // of its last statement; empty when that succeeded
 
     std::deque<Range> pending_;        // reserved, but the ring had no room yet; before all that is reserved later
     std::uint64_t pending_ids_ = 0;
     std::uint64_t received_ = 0;       // IDs adopted or reserved, but for those discarded
     std::uint64_t discarded_ = 0;
-    bool filled_once_ = false;
+    bool filled_once_ = false;         // it had more than was waited for
     std::vector<Range> scratch_;       // for those who wait, made when the first does
 
     std::int64_t increment_ = 0;       // as last seen; 0: not yet
     std::uint64_t values_left_ = 1;    // until the end of the sequence, as last seen
     std::uint64_t values_max_ = statement_values_max;  // in one statement: halved when one times out
+    std::uint64_t values_asked_ = 0;                   // by the step under way
     bool near_end_reported_ = false;
+    std::optional<Instant> refilled_at_;
+
+    WaitingList::Id asked_for_ = 0;            // strict order: the last request that waited when the step under way was made
+    Instant asked_at_ = Instant::min();        // strict order: when that was made
 };
 
 }  // namespace next_id

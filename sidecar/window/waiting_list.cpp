@@ -52,7 +52,12 @@ Instant WaitingList::next_deadline() const {
     return deadlines_.empty() ? never : deadlines_.begin()->first;
 }
 
-WaitingList::Served WaitingList::serve(WindowFile& window, std::span<Range> scratch, const Deliver& deliver) {
+WaitingList::Id WaitingList::newest() const {
+    const std::lock_guard lock{mutex_};
+    return next_id_ - 1;
+}
+
+WaitingList::Served WaitingList::serve(WindowFile& window, std::span<Range> scratch, const Deliver& deliver, Id newest) {
     require(!scratch.empty());
     for (Served served;;) {
         Waiter waiter;
@@ -61,7 +66,7 @@ WaitingList::Served WaitingList::serve(WindowFile& window, std::span<Range> scra
             // Taken under the lock: a waiter that is cancelled is removed before or after, so its IDs are not taken in
             // vain.
             const std::lock_guard lock{mutex_};
-            if (waiters_.empty()) return served;
+            if (waiters_.empty() || waiters_.begin()->first > newest) return served;
             taken = take_for(waiters_.begin()->second, window, scratch);
             served.wake |= taken.wake;
             if (taken.result != TakeResult::taken && !is_hopeless(taken.result, window)) return served;

@@ -65,8 +65,10 @@ class WaitingList {
 
     // Publisher only. Serves from the front until the first that the window cannot satisfy yet. What it never can
     // satisfy, however much is published, is refused, so that it does not block those behind it. `scratch` bounds the
-    // ranges of one.
-    Served serve(WindowFile&, std::span<Range> scratch, const Deliver&);
+    // ranges of one. None that came after `newest` is served.
+    Served serve(WindowFile&, std::span<Range> scratch, const Deliver&, Id newest = ~Id{0});
+
+    Id newest() const;  // of all that were ever parked; 0: none was
 
     std::size_t expire(Instant now, const Deliver&);  // those whose deadline is at or before `now`
     std::size_t fail_all(const Deliver&);

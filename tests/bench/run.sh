@@ -48,39 +48,11 @@ die() {
     exit 1
 }
 
-# --- what must be there ---------------------------------------------------------------------------
-
-# need PACKAGE... installs those that are missing, with no server of theirs started; says which, if it may not.
-need() {
-    local package missing=() policy=/usr/sbin/policy-rc.d
-    for package; do
-        dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q ' installed$' || missing+=("$package")
-    done
-    ((${#missing[@]})) || return 0
-    ((EUID == 0)) || die "missing: apt-get install ${missing[*]}"
-    echo "installing ${missing[*]} ..."
-    if [[ ! -e $policy ]]; then
-        made_policy=$policy
-        printf '#!/bin/sh\nexit 101\n' >$policy
-        chmod +x $policy
-    fi
-    {
-        apt-get update -q &&
-            DEBIAN_FRONTEND=noninteractive apt-get install -qy --no-install-recommends "${missing[@]}"
-    } >"$work/apt.log" 2>&1 || { tail -n 20 "$work/apt.log" >&2; die "apt-get failed"; }
-    forget_policy
-}
-
-forget_policy() {
-    [[ -z $made_policy ]] || rm -f "$made_policy"
-    made_policy=
-}
-
 build_programs() {
     local targets=(bench_load bench_bare_epoll)
     [[ -n ${NEXT_ID_PROGRAM:-} ]] || targets+=(next-id)
     echo "building ${targets[*]} ..."
-    { cmake -S "$root" --preset release && cmake --build "$build" --target "${targets[@]}"; } >"$work/build.log" 2>&1 ||
+    { cmake -S "$root" --preset release -DNEXT_ID_TESTS=ON && cmake --build "$build" --target "${targets[@]}"; } >"$work/build.log" 2>&1 ||
         { tail -n 40 "$work/build.log" >&2; die "the build failed"; }
 }
 
@@ -125,7 +97,6 @@ clean_up() {
     local i
     trap '' INT TERM HUP # once is enough
     for ((i = ${#started[@]} - 1; i >= 0; i--)); do stop "${started[i]}"; done
-    forget_policy
     rm -rf "$work" "$state_dir"
 }
 
@@ -280,7 +251,7 @@ write_results() {
 # --------------------------------------------------------------------------------------------------
 
 work=$(mktemp -d /tmp/next-id-bench.XXXXXX) # short: a Unix socket's path has 107 bytes
-state_dir='' made_policy=''
+state_dir=''
 trap clean_up EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM HUP
@@ -290,7 +261,9 @@ cd "$work"
 
 on_server_core=() on_load_core=()
 choose_cores
-need curl nginx-light libnginx-mod-http-lua postgresql
+# shellcheck source-path=SCRIPTDIR source=../../.ci/packages.sh
+source "$root/.ci/packages.sh"
+need "${packages_to_build[@]}" "${packages_to_bench[@]}"
 build_programs
 program=${NEXT_ID_PROGRAM:-$build/next-id}
 [[ $program == /* ]] || program=$OLDPWD/$program

@@ -15,8 +15,27 @@ using namespace std::chrono_literals;
 struct Connected : ConnectionFixture {
     PgCluster cluster;
     Connected() { BOOST_REQUIRE(connects(here())); }
-    PgTarget here(Duration timeout = 5s) const {
-        return target({{"host", "127.0.0.1"}, {"port", cluster.port()}}, timeout);
+    PgTarget here(Duration query_timeout = 5s) const {
+        PgTarget here = target({{"host", "127.0.0.1"}, {"port", cluster.port()}});
+        here.query_timeout = query_timeout;
+        return here;
+    }
+    // Makes commits wait for a standby that is not there, and returns when the statement, sent again and again, does.
+    void query_until_it_waits_for_a_standby(const std::string& sql, const std::vector<std::string>& parameters = {}) {
+        cluster.psql("ALTER SYSTEM SET synchronous_standby_names = 'nobody'");
+        cluster.psql("SELECT pg_reload_conf()");
+        const std::string waiting = "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'SyncRep'";
+        BOOST_REQUIRE(run_until([&] {
+            if (connection->state() == PgState::idle) connection->query(sql, parameters);
+            return cluster.psql(waiting) == "1";
+        }));
+    }
+    // A table whose inserts do something when they are committed, after their rows were sent.
+    void at_commit(const std::string& action) const {
+        cluster.psql("CREATE TABLE noted (n int); CREATE FUNCTION act() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN " +
+                     action +
+                     "; RETURN NULL; END $$; CREATE CONSTRAINT TRIGGER acts AFTER INSERT ON noted DEFERRABLE INITIALLY "
+                     "DEFERRED FOR EACH ROW EXECUTE FUNCTION act()");
     }
 };
 
@@ -66,6 +85,14 @@ BOOST_AUTO_TEST_CASE(an_error_after_rows_throws_them_away) {
     BOOST_TEST(answer.rows.empty());
 }
 
+BOOST_AUTO_TEST_CASE(an_error_at_commit_throws_the_rows_away) {
+    at_commit("RAISE EXCEPTION 'not so'");
+    const PgAnswer answer = ask("INSERT INTO noted VALUES (1) RETURNING 1");
+    BOOST_TEST(!answer.ok);
+    BOOST_TEST(answer.sqlstate == "P0001");
+    BOOST_TEST(answer.rows.empty());
+}
+
 BOOST_AUTO_TEST_CASE(a_warning_makes_the_answer_not_ok_and_a_notice_does_not) {
     cluster.psql(
         "CREATE FUNCTION say(level text) RETURNS int LANGUAGE plpgsql AS $$ BEGIN IF level = 'warning' THEN "
@@ -95,19 +122,15 @@ BOOST_AUTO_TEST_CASE(a_late_answer_is_awaited_and_as_good_as_any) {
     BOOST_TEST(told.reasons.empty());
 }
 
-// The rows are here, with CommandComplete; the transaction is not committed as asked.
+// The rows are here, with CommandComplete (a notice that is raised at commit sends them off), and the transaction still
+// waits.
 BOOST_AUTO_TEST_CASE(rows_are_no_answer_before_the_server_is_ready_again) {
-    BOOST_REQUIRE(connects(here(50ms)));
-    cluster.psql("ALTER SYSTEM SET synchronous_standby_names = 'nobody'");
-    cluster.psql("SELECT pg_reload_conf()");
-    BOOST_REQUIRE(run_until([&] { return ask("SHOW synchronous_standby_names").rows[0][0] == "nobody"; }));
-
-    const std::string waiting = "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'SyncRep'";
-    told.late = 0;
-    connection->query("SELECT repeat('x', 1000000), pg_logical_emit_message(true, 'test', '')", {});
-    BOOST_REQUIRE(run_until([&] { return told.late == 1 && cluster.psql(waiting) == "1"; }));
+    at_commit("RAISE NOTICE 'rows first'");
+    BOOST_REQUIRE(connects(here(200ms)));
+    query_until_it_waits_for_a_standby("INSERT INTO noted VALUES (1) RETURNING 1");
     const std::size_t answered = told.answers.size();
-    BOOST_TEST(!run_until([&] { return told.answers.size() > answered; }, 300ms));
+    BOOST_REQUIRE(run_until([&] { return told.late > 0; }));
+    BOOST_TEST(!run_until([&] { return told.answers.size() > answered; }, 200ms));
 
     cluster.psql("ALTER SYSTEM RESET synchronous_standby_names");
     cluster.psql("SELECT pg_reload_conf()");
@@ -119,13 +142,8 @@ BOOST_AUTO_TEST_CASE(rows_are_no_answer_before_the_server_is_ready_again) {
 BOOST_AUTO_TEST_CASE(a_reservation_whose_standby_did_not_confirm_is_not_ok) {
     cluster.psql("CREATE SEQUENCE s; ALTER ROLE postgres SET client_min_messages = error");
     BOOST_REQUIRE(connects(here()));
-    cluster.psql("ALTER SYSTEM SET synchronous_standby_names = 'nobody'");
-    cluster.psql("SELECT pg_reload_conf()");
-    BOOST_REQUIRE(run_until([&] { return ask("SHOW synchronous_standby_names").rows[0][0] == "nobody"; }));
-
+    query_until_it_waits_for_a_standby(std::string{sql::reserve}, {"s", "10", "2000ms"});
     const std::size_t answered = told.answers.size();
-    const std::vector<std::string> parameters{"s", "10", "2000ms"};
-    connection->query(sql::reserve, parameters);
     BOOST_REQUIRE(run_until([&] {
         return cluster.psql("SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'") == "t";
     }));

@@ -237,6 +237,10 @@ BOOST_AUTO_TEST_CASE(a_full_tmpfs_is_an_error_at_the_start_and_never_a_signal_la
         return;
     }
     {
+        const struct Unmount {
+            fs::path path;
+            ~Unmount() { ::umount2(path.c_str(), MNT_DETACH); }
+        } unmount_at_the_end{full};
         auto all = options();
         all.state_dir = full;
         all.slot_count = 32768;
@@ -258,7 +262,6 @@ BOOST_AUTO_TEST_CASE(a_full_tmpfs_is_an_error_at_the_start_and_never_a_signal_la
         BOOST_TEST(*thrown_away == 10u);
         BOOST_TEST((file->mark() == mark));
     }
-    BOOST_TEST(::umount2(full.c_str(), MNT_DETACH) == 0);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

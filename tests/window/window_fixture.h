@@ -4,9 +4,11 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 
 #include <boost/test/unit_test.hpp>
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <optional>
@@ -89,11 +91,12 @@ inline std::unique_ptr<WindowFile> open_window(const WindowFile::Options& option
     return std::move(*file);
 }
 
-// Runs `work` in a child that ends there, whatever it throws; returns its process id.
+// Runs `work` in a child that ends there, whatever it throws, or with its parent; returns its process id.
 template <class Work>
 pid_t in_a_child(Work work) {
     const pid_t child = ::fork();
     if (child != 0) return child;
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     try {
         work();
     } catch (...) {
