@@ -18,6 +18,7 @@ need() (
     fi
     missing=()
     for package; do
+        [[ " ${missing[*]} " != *" $package "* ]] || continue
         [[ $(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null) == installed* ]] || missing+=("$package")
     done
     ((${#missing[@]})) || exit 0
