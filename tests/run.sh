@@ -11,6 +11,7 @@ Usage: tests/run.sh [--long]
   dev         every suite, under AddressSanitizer and UndefinedBehaviorSanitizer; warnings are errors
   tsan        the suites with threads, under ThreadSanitizer
   quickstart  examples/quickstart.sh --once, twice
+  simulation  ten thousand seeds of the simulated refill (--long: half an hour of them)
   bench       tests/bench/run.sh --quick
 END
 }
@@ -80,6 +81,14 @@ quickstart_twice() {
     ((${second##* } > ${first##* })) || { echo "the second run gave out ${second##* } after ${first##* }"; return 1; }
 }
 
+# In release, since what it does is arithmetic; the dev build runs some hundred seeds under its sanitizers.
+simulate() {
+    build release simulation || return
+    local seeds=(--seeds 10000)
+    if [[ -n ${NEXT_ID_LONG:-} ]]; then seeds=(--seeds 1000000000 --seconds 1800); fi
+    build/release/tests/simulation/simulation "${seeds[@]}"
+}
+
 mkdir -p "$logs"
 # shellcheck source-path=SCRIPTDIR source=../.ci/packages.sh
 source "$root/.ci/packages.sh"
@@ -91,6 +100,7 @@ if setarch -R true 2>/dev/null; then no_aslr=(setarch -R); fi
 
 build_and_test dev all
 build_and_test tsan pure_tests -L pure -R "$threaded"
+smoke simulation simulate
 smoke quickstart quickstart_twice
 smoke bench tests/bench/run.sh --quick
 
