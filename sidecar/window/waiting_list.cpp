@@ -28,6 +28,7 @@ std::optional<WaitingList::Id> WaitingList::park(const Waiter& waiter) {
     const Id id = next_id_++;
     waiters_.emplace_hint(waiters_.end(), id, waiter);
     deadlines_.emplace(waiter.deadline, id);
+    demand_ += waiter.ids;
     waiting_.store(waiters_.size(), std::memory_order_relaxed);
     return id;
 }
@@ -36,15 +37,14 @@ Waiter WaitingList::remove(Waiters::iterator at) {
     const Waiter waiter = at->second;
     deadlines_.erase({waiter.deadline, at->first});
     waiters_.erase(at);
+    demand_ -= waiter.ids;
     waiting_.store(waiters_.size(), std::memory_order_relaxed);
     return waiter;
 }
 
 std::uint64_t WaitingList::demand() const {
     const std::lock_guard lock{mutex_};
-    std::uint64_t sum = 0;
-    for (const auto& [id, waiter] : waiters_) sum += std::min(waiter.ids, ~sum);
-    return sum;
+    return static_cast<std::uint64_t>(std::min<unsigned __int128>(demand_, ~std::uint64_t{0}));
 }
 
 Instant WaitingList::next_deadline() const {

@@ -85,6 +85,7 @@ class WaitingList {
     mutable std::mutex mutex_;
     Waiters waiters_;
     std::set<std::pair<Instant, Id>> deadlines_;
+    unsigned __int128 demand_ = 0;  // the sum of their IDs, which 64 bits may not hold
     Id next_id_ = 1;
     std::atomic<std::size_t> waiting_ = 0;  // waiters_.size()
 };

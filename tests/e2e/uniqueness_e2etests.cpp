@@ -102,7 +102,7 @@ BOOST_AUTO_TEST_SUITE(uniqueness_e2etests)
 
 BOOST_AUTO_TEST_CASE(no_id_comes_twice_from_two_sidecars_their_crashes_and_callers_of_nextval) {
     const std::string sequence = new_sequence();
-    Collected all = collect(sequence, "step", 8);
+    Collected all = collect(sequence, "step", 10);
     all.sidecars.insert(all.sidecars.end(), all.callers.begin(), all.callers.end());
     BOOST_CHECK_EQUAL(count_repeated(all.sidecars), 0U);
 }
