@@ -23,6 +23,7 @@ SequenceRefill::SequenceRefill(Supply& supply, const Settings& settings, Report 
       report_{std::move(report)},
       dice_{std::move(dice)},
       policy_{settings.policy},
+      backoff_{settings.policy.reserve},
       received_{supply.window().left()},
       filled_once_{received_ != 0} {
     if (is_strict() && received_ != 0) discard("strict order gives out no ID that was reserved before its request");
