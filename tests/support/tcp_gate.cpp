@@ -18,6 +18,7 @@ namespace {
 
 constexpr int backlog = 64;
 constexpr int look_again_ms = 1000;
+constexpr std::size_t ready_bytes = 6;  // of ReadyForQuery
 
 sockaddr_in loopback(int port) {
     sockaddr_in address{};
@@ -67,6 +68,7 @@ void TcpGate::open() {
     cut_ = false;
     delay_ = std::chrono::milliseconds{0};
     answer_bytes_most_ = never;
+    before_ready_ = false;
     ring();
 }
 
@@ -85,6 +87,12 @@ void TcpGate::slow(std::chrono::milliseconds delay) {
 void TcpGate::close_within_answers(std::size_t after_bytes) {
     const std::lock_guard lock{mutex_};
     answer_bytes_most_ = after_bytes;
+    ring();
+}
+
+void TcpGate::close_before_ready() {
+    const std::lock_guard lock{mutex_};
+    before_ready_ = true;
     ring();
 }
 
@@ -181,6 +189,10 @@ void TcpGate::note_bytes(Connection& connection, Way& way, std::string& bytes) {
     if (!connection.in_answer) return;
     if (answer_bytes_most_ != never && connection.answered + bytes.size() > answer_bytes_most_) {
         bytes.resize(answer_bytes_most_ - std::min(connection.answered, answer_bytes_most_));
+        way.ended = true;
+        ++answers_broken_;
+    } else if (before_ready_ && bytes.size() > ready_bytes && bytes[bytes.size() - ready_bytes] == 'Z') {
+        bytes.resize(bytes.size() - ready_bytes);
         way.ended = true;
         ++answers_broken_;
     }

@@ -34,6 +34,8 @@ class TcpGate {
     // Of the answer to a statement so many bytes pass, then both sides are closed. So it goes with every answer that is
     // longer, until another call.
     void close_within_answers(std::size_t after_bytes);
+    // The same, but all of an answer passes except its last message, ReadyForQuery.
+    void close_before_ready();
     // Closes every connection now.
     void close_all();
 
@@ -80,6 +82,7 @@ class TcpGate {
     bool cut_ = false, stop_ = false, close_all_ = false;
     std::chrono::milliseconds delay_{0};
     std::size_t answer_bytes_most_ = never;
+    bool before_ready_ = false;
     std::list<Connection> open_;
     std::atomic<std::size_t> connections_ = 0, connections_most_ = 0, connections_made_ = 0, answers_broken_ = 0,
                              answer_bytes_ = 0;
