@@ -39,7 +39,8 @@ Refill::Refill(Database& database, const Settings& settings, const std::vector<S
       settings_{settings},
       lock_timeout_{lock_timeout_of(settings.query_timeout)},
       dice_{std::move(dice)},
-      failures_(supplies.size()) {
+      failures_(supplies.size()),
+      backoff_{settings.sequence.policy.reserve} {
     for (Supply* supply : supplies) {
         const auto report = [supply](SequenceRefill::Severity severity, const std::string& message) {
             log::write(level_of(severity), message, {{"sequence", supply->sequence()}});

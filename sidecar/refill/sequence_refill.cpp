@@ -23,6 +23,7 @@ SequenceRefill::SequenceRefill(Supply& supply, const Settings& settings, Report 
       report_{std::move(report)},
       dice_{std::move(dice)},
       policy_{settings.policy},
+      backoff_{settings.policy.reserve},
       received_{supply.window().left()},
       filled_once_{received_ != 0} {
     if (is_strict() && received_ != 0) discard("strict order gives out no ID that was reserved before its request");
@@ -68,9 +69,9 @@ std::uint64_t SequenceRefill::values_for(std::uint64_t ids) const {
 }
 
 void SequenceRefill::on_inspected(Instant now, const InspectAnswer& answer) {
-    check_identity(answer.identity);
+    if (!check_identity(now, answer.identity)) return;
+    if (!supply_.window().mark().latched && latch_if_it_went_back(now, answer.last_value, answer.parameters)) return;
     if (!check_parameters(now, answer.parameters)) return;
-    const bool ascending = answer.parameters.increment > 0;
     if (answer.last_value)
         note_sequence_end(answer.parameters, *answer.last_value);
     else
@@ -85,8 +86,6 @@ void SequenceRefill::on_inspected(Instant now, const InspectAnswer& answer) {
             return;
         }
         resume(answer, *past);
-    } else if (const std::string how = how_it_went_back(mark, answer.last_value, ascending ? 1 : -1); !how.empty()) {
-        return latch(now, how);
     }
     if (state_ != RefillState::reserving) {
         own_trouble_ = {};
@@ -100,7 +99,8 @@ void SequenceRefill::on_inspected(Instant now, const InspectAnswer& answer) {
 }
 
 void SequenceRefill::on_reserved(Instant now, const ReserveAnswer& answer) {
-    check_identity(answer.identity);
+    if (!check_identity(now, answer.identity)) return;
+    if (latch_if_it_went_back(now, answer.last_value, answer.parameters)) return;
     if (!check_parameters(now, answer.parameters)) return;
     auto ranges = owned_ranges(answer, settings_.mode);
     if (!ranges) return on_failed(now, {}, ranges.error());
@@ -151,18 +151,26 @@ double SequenceRefill::seconds_left() const {
     return demand > 0 ? static_cast<double>(left()) / demand : std::numeric_limits<double>::infinity();
 }
 
-// The window and its mark are the sequence's of one database of one cluster. Another one begins anew.
-void SequenceRefill::check_identity(const SourceIdentity& identity) {
+// The window and its mark are the sequence's of one database of one cluster. Another one begins anew. But one that was created again in
+// the same database is latched wherever it stands: beyond this sidecar's mark it may be for what others took before they noticed, and so
+// within theirs.
+bool SequenceRefill::check_identity(Instant now, const SourceIdentity& identity) {
     WindowFile& window = supply_.window();
     const SourceIdentity known = window.identity();
-    if (known == identity) return;
+    if (known == identity) return true;
     if (known != SourceIdentity{}) {
         const bool same_database =
             known.system_identifier == identity.system_identifier && known.database_oid == identity.database_oid;
         if (!same_database) window.forget_mark();
+        if (window.mark().direction != 0) {
+            latch(now, "it was dropped and created again");
+            window.set_identity(identity);
+            return false;
+        }
         discard(same_database ? "the sequence was dropped and created again" : "another database answers now; its IDs may repeat those of the old one");
     }
     window.set_identity(identity);
+    return true;
 }
 
 bool SequenceRefill::check_parameters(Instant now, const SequenceParameters& parameters) {
@@ -176,6 +184,14 @@ bool SequenceRefill::check_parameters(Instant now, const SequenceParameters& par
     problem_ = refusal;
     fail(now, refusal);
     return false;
+}
+
+// Asked before anything about the sequence is refused: while it descended, or after the end of a cycle, it went back for every sidecar,
+// and must not be used again as it stands when the refusal is cured.
+bool SequenceRefill::latch_if_it_went_back(Instant now, std::optional<std::int64_t> last_value, const SequenceParameters& parameters) {
+    const std::string how = how_it_went_back(supply_.window().mark(), last_value, parameters.increment > 0 ? 1 : -1);
+    if (!how.empty()) latch(now, how);
+    return !how.empty();
 }
 
 // Another nextval would move the sequence on, into IDs that another sidecar holds. And what is left in our window is what the sequence

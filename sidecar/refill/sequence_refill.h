@@ -78,8 +78,9 @@ class SequenceRefill {
     double seconds_left() const;                            // at the present demand; infinite without any
 
    private:
-    void check_identity(const SourceIdentity& identity);
+    bool check_identity(Instant now, const SourceIdentity& identity);
     bool check_parameters(Instant now, const SequenceParameters& parameters);
+    bool latch_if_it_went_back(Instant now, std::optional<std::int64_t> last_value, const SequenceParameters& parameters);
     void latch(Instant now, const std::string& how);
     void resume(const InspectAnswer& answer, std::int64_t past);
     void publish(std::vector<Range> ranges);

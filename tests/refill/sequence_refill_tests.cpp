@@ -535,17 +535,42 @@ BOOST_AUTO_TEST_CASE(another_database_opens_the_latch) {
     BOOST_CHECK(refill->state() == RefillState::reserving);
 }
 
-BOOST_AUTO_TEST_CASE(a_sequence_created_again_beyond_the_mark_is_used_without_the_old_window) {
+// What others took of it before they noticed may have moved it past this one's mark, and into their IDs.
+BOOST_AUTO_TEST_CASE(a_sequence_created_again_is_latched_though_it_stands_beyond_the_mark) {
     sequence.recreate(5000);
     sequence.last_value = 5000;
-    use_up();
+    find_it_gone_back();
+    BOOST_TEST(left() == 0u);
+    sequence.resume_past(6000);
+    wait_out_the_backoff();
     run();
     BOOST_CHECK(refill->state() == RefillState::reserving);
     BOOST_TEST(reported("created again"));
     const std::uint64_t had = issued.count();
     take_ids(1000);
-    BOOST_TEST(issued.highest() > 5000);
+    BOOST_TEST(issued.highest() > 6000);
     BOOST_TEST(refill->discarded() == 1000 - had);
+}
+
+// Refused for it, it would go on from where the others' refused statements left it, once it ascends again.
+BOOST_AUTO_TEST_CASE(a_sequence_that_descends_is_latched_before_it_is_refused) {
+    for (const bool inspected : {true, false}) {
+        sequence = {};
+        settings.mode = Increment::block;
+        sequence.parameters.increment = 100;
+        start_afresh();
+        run();
+        sequence.parameters.increment = -100;
+        if (inspected) refill->on_connected();
+        use_up();
+        run();
+        BOOST_TEST(supply->window().mark().latched);
+        sequence.parameters.increment = 100;
+        sequence.last_value = 1'000'000;
+        wait_out_the_backoff();
+        run();
+        BOOST_CHECK(refill->state() == RefillState::latched);
+    }
 }
 
 BOOST_AUTO_TEST_CASE(an_adopted_window_is_served_and_verified) {
@@ -566,6 +591,7 @@ BOOST_AUTO_TEST_CASE(an_adopted_window_of_another_sequence_is_discarded) {
         BOOST_TEST(left() > 0u);
         BOOST_CHECK(step() == Kind::inspect);
         BOOST_TEST(left() == 0u);
+        if (same_database) sequence.resume_past(*sequence.last_value), wait_out_the_backoff();
         run();
         BOOST_TEST(left() > 0u);
     }
@@ -640,7 +666,7 @@ BOOST_AUTO_TEST_CASE(no_ids_are_asked_for_while_there_is_no_place_for_them) {
     take_ids(100);
     const auto state = dir.path() / "state", elsewhere = dir.path() / "elsewhere";
     std::filesystem::rename(state, elsewhere);
-    ++sequence.identity.sequence_oid;
+    ++sequence.identity.system_identifier;
     refill->on_connected();
     park(2000);
     run();

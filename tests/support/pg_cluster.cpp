@@ -24,15 +24,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// PostgreSQL refuses to run as root.
-std::optional<ProgramUser> server_user() {
-    if (geteuid() != 0) return {};
-    const passwd* entry = getpwnam("postgres");
-    if (entry == nullptr) entry = getpwnam("nobody");
-    if (entry == nullptr) throw std::runtime_error{"no user postgres or nobody to run PostgreSQL as"};
-    return ProgramUser{entry->pw_uid, entry->pw_gid};
-}
-
 // Short, for the path of a Unix socket has 107 bytes.
 std::string make_directory() {
     char name[] = "/tmp/next-id-pg.XXXXXX";
@@ -68,6 +59,24 @@ std::string content(const std::string& file) {
     return text.str();
 }
 
+std::string join_rows(const PGresult* result) {
+    std::string text;
+    for (int row = 0; row < PQntuples(result); ++row)
+        for (int column = 0; column < PQnfields(result); ++column)
+            text += std::string{column != 0 ? "|" : row != 0 ? "\n" : ""} + PQgetvalue(result, row, column);
+    return text;
+}
+
+}  // namespace
+
+std::optional<ProgramUser> server_user() {
+    if (geteuid() != 0) return {};
+    const passwd* entry = getpwnam("postgres");
+    if (entry == nullptr) entry = getpwnam("nobody");
+    if (entry == nullptr) throw std::runtime_error{"no user postgres or nobody to run PostgreSQL as"};
+    return ProgramUser{entry->pw_uid, entry->pw_gid};
+}
+
 std::string free_port() {
     const int socket_fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     sockaddr_in address{};
@@ -80,16 +89,6 @@ std::string free_port() {
     if (!found) throw std::runtime_error{"no free port"};
     return std::to_string(ntohs(address.sin_port));
 }
-
-std::string join_rows(const PGresult* result) {
-    std::string text;
-    for (int row = 0; row < PQntuples(result); ++row)
-        for (int column = 0; column < PQnfields(result); ++column)
-            text += std::string{column != 0 ? "|" : row != 0 ? "\n" : ""} + PQgetvalue(result, row, column);
-    return text;
-}
-
-}  // namespace
 
 std::string pg_program(const std::string& name) {
     if (const char* chosen = std::getenv("NEXT_ID_PG_BIN")) return std::string{chosen} + "/" + name;

@@ -5,9 +5,12 @@
 #include <sys/types.h>
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
+
+#include "tests/support/run_program.h"
 
 namespace next_id::test {
 
@@ -52,6 +55,12 @@ class PgCluster {
     std::string directory_, port_;
     pid_t server_ = -1;
 };
+
+// A TCP port of 127.0.0.1 that nobody listens on now.
+std::string free_port();
+
+// As whom a server may run that refuses to be root; nothing: as who we are.
+std::optional<ProgramUser> server_user();
 
 // Where initdb, postgres and the other programs are.
 std::string pg_program(const std::string& name);
