@@ -1,6 +1,6 @@
 // A fleet of sidecars and its one PostgreSQL, on simulated time: the refill as it ships, and a server of a stated
 // capacity.
-//   fleet steady [--seed N] [--pods N]...   what each kind of fleet costs: a line for each mode, demand and size
+//   fleet steady [--seed N] [--pods N] [--demand N]   what each kind of fleet costs: a line for each mode, demand and size
 //   fleet outage [--seed N] [--pods N] [--demand N] [--down S] [--manner shipped|unjittered|naive] [--connections N]
 //                                           a line for each second around an outage
 //   fleet check                             the promises; what was broken, and exit code 1
@@ -35,6 +35,7 @@ void steady(const Options& options) {
         for (const Increment mode : {Increment::step, Increment::block})
             for (const double demand : {0.0, 10.0, 1'000.0, 50'000.0}) {
                 if (only != 0 && only != pods) continue;
+                if (number(options, "demand", demand) != demand) continue;
                 Fleet fleet{.pods = pods,
                             .pod = {.demand = demand, .mode = mode},
                             .capacity = {},

@@ -39,7 +39,7 @@ set style line 9 lc rgb '#dddddd' lw 1
 set grid ls 9
 set border 3
 set tics nomirror
-set multiplot layout 2,3 margins 0.065,0.985,0.075,0.955 spacing 0.075,0.17
+set multiplot layout 2,3 margins 0.065,0.985,0.075,0.94 spacing 0.085,0.17
 
 set logscale xy
 set xrange [0.8:13000]
@@ -49,8 +49,8 @@ set key top left samplen 3 reverse Left
 
 set title 'Statements'
 set ylabel 'per second'
-set yrange [0.01:3000]
-set ytics ('0.01' 0.01, '0.1' 0.1, '1' 1, '10' 10, '100' 100, '1,000' 1000)
+set yrange [0.01:60000]
+set ytics ('0.01' 0.01, '0.1' 0.1, '1' 1, '10' 10, '100' 100, '1,000' 1000, '10,000' 10000)
 plot 'step,50000.series' using 3:4 with linespoints ls 4 title 'step, 50,000 IDs/s each', \
      'step,1000.series' using 3:4 with linespoints ls 3 title 'step, 1,000 IDs/s each', \
      'block,1000.series' using 3:4 with linespoints ls 1 title 'block, 1,000 IDs/s each', \
