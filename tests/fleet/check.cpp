@@ -47,11 +47,11 @@ int run_checks() {
     constexpr std::size_t pods = 10'000;
     Fleet fleet = fleet_of(pods, 1'000);
     fleet.start_over = 30s;
-    fleet.warm_up = 100s;
+    fleet.warm_up = 20s;  // about half of them come to their reserve while the server is away
     const Outage outage = run_outage(fleet, 60s, 50s);
     constexpr double tries_s = pods / 2.5;
-    checks.between("10,000 pods, 60 s of outage: connection attempts in a second", outage.attempts_peak_down, 0,
-                   1.2 * tries_s);
+    checks.between("10,000 pods, 60 s of outage: connection attempts in a second", outage.attempts_peak_down,
+                   0.4 * tries_s, 1.2 * tries_s);
     checks.between("after it", outage.attempts_peak_after, 0, 1.1 * tries_s);
     checks.between("in a tenth of a second", outage.attempts_peak_tenth, 0, 1.5 * tries_s / 10);
     checks.between("connections open at a time", outage.open_peak, 0, 100);
