@@ -14,7 +14,7 @@ esac
 only=" $* " status=0
 mkdir -p "$work/sources"
 find "$work/sources" -mindepth 1 -maxdepth 1 ! -name build -exec rm -rf {} +
-cp -rp CMakeLists.txt CMakePresets.json protocol sidecar sql tests "$work/sources"
+cp -r CMakeLists.txt CMakePresets.json protocol sidecar sql tests "$work/sources"  # not -p: what an interrupted run built must be built again
 cd "$work/sources"
 export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1
 compiler=(g++)
