@@ -226,7 +226,7 @@ inline bool is_named_in(const BuildFiles& build_files, const std::string& folder
 
 // The binaries of tests/CMakeLists.txt take what fits a pattern; all else is named by a CMakeLists.txt.
 inline bool is_built(const SourceFile& file, const BuildFiles& build_files) {
-    static const Pattern taken{"^tests/(.*_(tests|pgtests|e2etests)|support/[^/]*)\\.cpp$"};
+    static const Pattern taken{"^tests/(.*_(tests|pgtests|e2etests|chaostests)|support/[^/]*)\\.cpp$"};
     return taken.found_in(file.path) || is_named_in(build_files, file.folder(), file.name()) ||
            (file.is_test() && is_named_in(build_files, "tests", file.path.substr(sizeof "tests/" - 1)));
 }
@@ -237,7 +237,8 @@ inline Breaches every_source_is_built(const SourceTree& tree, const BuildFiles& 
         if (file.is_header() || is_built(file, build_files)) continue;
         breaches.push_back(at(file, 1,
                               file.is_test()
-                                  ? "in no binary: a test's name ends in _tests.cpp, _pgtests.cpp or _e2etests.cpp"
+                                  ? "in no binary: a test's name ends in _tests.cpp, _pgtests.cpp, _e2etests.cpp or "
+                                    "_chaostests.cpp"
                                   : "in no library: " + file.folder() + "/CMakeLists.txt does not name it"));
     }
     return breaches;
