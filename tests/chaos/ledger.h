@@ -34,6 +34,8 @@ class Ledger {
         values_ += values.size();
     }
 
+    // The furthest value of the sequence that belongs to somebody.
+    std::int64_t highest_value() const { return owners_.empty() ? 0 : owners_.rbegin()->first * block_; }
     std::size_t ids() const { return ids_.size(); }
     std::size_t values() const { return values_; }
 

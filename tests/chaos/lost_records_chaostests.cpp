@@ -8,6 +8,7 @@
 // marks of others, who then cannot notice either. A synchronous standby is the remedy.
 #include <boost/test/unit_test.hpp>
 
+#include "tests/chaos/adversity.h"
 #include "tests/chaos/ledger.h"
 #include "tests/chaos/replication.h"
 
@@ -25,10 +26,6 @@ std::int64_t highest_mark(const Sidecars& sidecars) {
     std::int64_t highest = 0;
     for (const auto& sidecar : sidecars) highest = std::max(highest, mark_of(*sidecar));
     return highest;
-}
-
-std::int64_t last_value(const PgCluster& cluster) {
-    return std::stoll(cluster.psql("SELECT last_value FROM ids"));
 }
 
 struct LostRecords {

@@ -16,10 +16,10 @@ namespace next_id::test {
 struct Pair {
     std::unique_ptr<PgCluster> primary, standby;
 
-    explicit Pair(const PgCluster::Options& options = {})
+    explicit Pair(const PgCluster::Options& options = {}, const std::string& sequence = "CREATE SEQUENCE ids")
         : primary{std::make_unique<PgCluster>(options)},
           standby{std::make_unique<PgCluster>(PgCluster::Standby{*primary, "other"})} {
-        primary->psql("CREATE SEQUENCE ids");
+        primary->psql(sequence);
     }
 
     // The primary's commits wait for the standby from now on.

@@ -118,7 +118,8 @@ PgCluster::PgCluster(const Options& options) : directory_{make_directory()}, env
     start();
 }
 
-PgCluster::PgCluster(const Standby& standby) : directory_{make_directory()}, port_{standby.port} {
+PgCluster::PgCluster(const Standby& standby)
+    : directory_{make_directory()}, port_{standby.port}, environment_{standby.primary.environment_} {
     const PgCluster& primary = standby.primary;
     run({pg_program("pg_basebackup"), "-D", data_dir(), "-R", "-c", "fast", "--no-sync", "-d",
          "host=" + primary.socket_dir() + " port=" + primary.port() +
@@ -139,9 +140,8 @@ void PgCluster::start() {
     for (int attempt = 0; attempt < 5; ++attempt) {
         if (port_.empty()) port_ = free_port();
         const int output = open(log_file.c_str(), O_CREAT | O_WRONLY | O_APPEND | O_CLOEXEC, 0644);
-        std::vector<std::string> command = environment_;
-        command.emplace(command.begin(), "/usr/bin/env");
-        command.insert(command.end(), {pg_program("postgres"), "-D", data_dir(), "-p", port_});
+        std::vector<std::string> command{"/usr/bin/env", pg_program("postgres"), "-D", data_dir(), "-p", port_};
+        command.insert(command.begin() + 1, environment_.begin(), environment_.end());
         server_ = start_program(command, output, server_user(), SIGQUIT);
         close(output);
         const std::string conninfo = "host=" + directory_ + " port=" + port_ + " dbname=postgres user=postgres";

@@ -22,7 +22,7 @@ class PgCluster {
         std::vector<std::string> environment = {};  // of the server: NAME=value
     };
 
-    // A hot standby: it streams from `primary` under this name, and has its settings.
+    // A hot standby: it streams from `primary` under this name, and has its settings and environment.
     struct Standby {
         const PgCluster& primary;
         std::string name;
