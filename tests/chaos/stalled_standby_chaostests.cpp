@@ -31,7 +31,7 @@ struct StalledStandby {
             TestClient client{sidecars[i]->socket()};
             const auto begin = Clock::now();
             const auto ids = take(client, count);
-            BOOST_TEST((Clock::now() - begin < 200ms), "a window that holds IDs must not keep a request waiting");
+            BOOST_TEST((Clock::now() - begin < 1s), "a window that holds IDs must not keep a request waiting");
             BOOST_REQUIRE_EQUAL(int(ids.size()), count);
             ledger.add_sidecar(i, ids);
         }
