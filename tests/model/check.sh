@@ -15,7 +15,7 @@ failed=0
 check() {
     local name=$1 expected=$2 began=$SECONDS out=$work/out errors states verdict=failed optimize=-O2
     [[ $expected == clean ]] || optimize=-O0  # found before it would pay
-    (cd "$work" && spin -a "${@:3}" "$model" && gcc -O2 -DSAFETY -DCOLLAPSE -DMEMLIM=6000 -w -o pan pan.c && ./pan -m1000000) >"$out" 2>&1 || true
+    (cd "$work" && spin -a "${@:3}" "$model" && gcc "$optimize" -DSAFETY -DCOLLAPSE -DMEMLIM=6000 -w -o pan pan.c && ./pan -m1000000) >"$out" 2>&1 || true
     errors=$(sed -nE 's/.*errors: ([0-9]+).*/\1/p' "$out")
     states=$(sed -nE 's/^ *([0-9.e+]+) states, stored.*/\1/p' "$out")
     if ! [[ $errors ]] || grep -qE 'max search depth too small|out of memory|memory limit|Interrupted' "$out"; then

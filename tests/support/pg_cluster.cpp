@@ -100,7 +100,7 @@ std::string pg_program(const std::string& name) {
     return newest == 0 ? name : "/usr/lib/postgresql/" + std::to_string(newest) + "/bin/" + name;
 }
 
-PgCluster::PgCluster(const Options& options) : directory_{make_directory()} {
+PgCluster::PgCluster(const Options& options) : directory_{make_directory()}, environment_{options.environment} {
     run({"cp", "-a", template_data(), data_dir()});
     std::ofstream settings{data_dir() + "/postgresql.conf", std::ios::app};
     settings << "listen_addresses = '127.0.0.1'\nunix_socket_directories = '" << directory_
@@ -117,6 +117,17 @@ PgCluster::PgCluster(const Options& options) : directory_{make_directory()} {
     start();
 }
 
+PgCluster::PgCluster(const Standby& standby)
+    : directory_{make_directory()}, port_{standby.port}, environment_{standby.primary.environment_} {
+    const PgCluster& primary = standby.primary;
+    run({pg_program("pg_basebackup"), "-D", data_dir(), "-R", "-c", "fast", "--no-sync", "-d",
+         "host=" + primary.socket_dir() + " port=" + primary.port() +
+             " user=postgres application_name=" + standby.name});
+    std::ofstream{data_dir() + "/postgresql.conf", std::ios::app} << "unix_socket_directories = '" << directory_
+                                                                  << "'\n";
+    start();
+}
+
 PgCluster::~PgCluster() {
     if (server_ > 0) stop(PgStop::immediate);
     std::error_code none;
@@ -128,8 +139,9 @@ void PgCluster::start() {
     for (int attempt = 0; attempt < 5; ++attempt) {
         if (port_.empty()) port_ = free_port();
         const int output = open(log_file.c_str(), O_CREAT | O_WRONLY | O_APPEND | O_CLOEXEC, 0644);
-        server_ =
-            start_program({pg_program("postgres"), "-D", data_dir(), "-p", port_}, output, server_user(), SIGQUIT);
+        std::vector<std::string> command{"/usr/bin/env", pg_program("postgres"), "-D", data_dir(), "-p", port_};
+        command.insert(command.begin() + 1, environment_.begin(), environment_.end());
+        server_ = start_program(command, output, server_user(), SIGQUIT);
         close(output);
         const std::string conninfo = "host=" + directory_ + " port=" + port_ + " dbname=postgres user=postgres";
         bool died = false;
@@ -150,6 +162,10 @@ void PgCluster::stop(PgStop how) {
     kill(server_, how == PgStop::fast ? SIGINT : SIGQUIT);
     waitpid(server_, nullptr, 0);
     server_ = -1;
+}
+
+void PgCluster::promote() {
+    if (psql("SELECT pg_promote(true, 20)") != "t") throw std::runtime_error{"the standby is not promoted:\n" + log()};
 }
 
 std::string PgCluster::psql(const std::string& user, const std::string& sql) const {

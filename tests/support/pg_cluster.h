@@ -20,12 +20,21 @@ class PgCluster {
  public:
     struct Options {
         bool durable = false;
-        std::vector<std::string> settings = {};  // lines of postgresql.conf
-        std::vector<std::string> hba = {};       // lines of pg_hba.conf, before "trust all"
+        std::vector<std::string> settings = {};     // lines of postgresql.conf
+        std::vector<std::string> hba = {};          // lines of pg_hba.conf, before "trust all"
+        std::vector<std::string> environment = {};  // of the server: NAME=value
+    };
+
+    // A hot standby: it streams from `primary` under this name, and has its settings and environment.
+    struct Standby {
+        const PgCluster& primary;
+        std::string name;
+        std::string port = {};  // a free one unless given
     };
 
     PgCluster() : PgCluster{Options{}} {}
     explicit PgCluster(const Options& options);
+    explicit PgCluster(const Standby& standby);
     ~PgCluster();
     PgCluster(const PgCluster&) = delete;
     PgCluster& operator=(const PgCluster&) = delete;
@@ -34,6 +43,9 @@ class PgCluster {
     void start();
     void stop(PgStop how = PgStop::fast);
     void restart(PgStop how = PgStop::fast) { stop(how), start(); }
+
+    // Returns when the server, a standby, takes writes.
+    void promote();
 
     // Runs statements in one message; the last one's rows: columns parted by '|', rows by newlines, null empty.
     // Throws with the server's message when one fails.
@@ -53,6 +65,7 @@ class PgCluster {
 
  private:
     std::string directory_, port_;
+    std::vector<std::string> environment_;
     pid_t server_ = -1;
 };
 
