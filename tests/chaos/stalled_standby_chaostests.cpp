@@ -62,6 +62,8 @@ BOOST_AUTO_TEST_CASE(refills_wait_without_harm_and_their_late_answers_are_used) 
     take_from_all(900);  // below the reserve: they ask, and no commit ends
     for (const auto& sidecar : sidecars) BOOST_TEST(sidecar->wait_for_log("PostgreSQL has not answered for 0.3 s"));
 
+    BOOST_REQUIRE(wait_until([&] { return waiting_for_standby() == sidecar_count; }));
+
     const auto until = Clock::now() + (long_form() ? 120s : 4s);
     for (int i = 0; Clock::now() < until; ++i) {
         if (i < 100) take_from_all(10);

@@ -345,7 +345,7 @@ BOOST_AUTO_TEST_CASE(a_sequence_that_may_not_be_used_is_refused_and_cured) {
 BOOST_AUTO_TEST_CASE(a_descending_sequence_is_refused_in_block_mode) {
     settings.mode = Increment::block;
     sequence.parameters.increment = -10;
-    start();
+    start_afresh();
     run();
     BOOST_CHECK(refill->state() == RefillState::refused);
 }
@@ -402,7 +402,9 @@ BOOST_AUTO_TEST_CASE(every_way_of_going_back_latches) {
                 if (reconnected) refill->on_connected();
                 find_it_gone_back();
                 BOOST_TEST(left() == 0u);
+                const SourceIdentity identity = sequence.identity;  // what was dropped does not come back
                 sequence = before;
+                sequence.identity = identity;
                 sequence.resume_past(supply->window().mark().highest);
                 wait_out_the_backoff();
                 run();
