@@ -49,8 +49,8 @@ class HttpParser {
     HttpParser& operator=(const HttpParser&) = delete;
 
     // Reads from the front of `bytes` until one request is whole. The views in request() live until the next call, or
-    // as long as `bytes`, whichever is shorter. A request that is the same as the last one, byte for byte, is not parsed
-    // again. After a request without keep-alive anything but CR and LF is an error.
+    // as long as `bytes`, whichever is shorter. A request that is the same as the last one, byte for byte, is not
+    // parsed again. After a request without keep-alive anything but CR and LF is an error.
     Result parse(std::string_view bytes, std::size_t& consumed);
 
     const HttpRequest& request() const { return request_; }

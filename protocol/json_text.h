@@ -1,4 +1,5 @@
-// JSON that is valid whatever bytes its text holds, appended to a string by RapidJSON. For the files here that write JSON.
+// JSON that is valid whatever bytes its text holds, appended to a string by RapidJSON. For the files here that write
+// JSON.
 #pragma once
 
 #include <rapidjson/encodings.h>

@@ -5,7 +5,8 @@
 
 namespace next_id {
 
-// first, first + step, ...: `count` IDs, all of them in int64. The step is never 0, and negative in a descending sequence.
+// first, first + step, ...: `count` IDs, all of them in int64. The step is never 0, and negative in a descending
+// sequence.
 struct Range {
     std::int64_t first = 0;
     std::int64_t step = 1;

@@ -58,17 +58,21 @@ std::string line(const char* name, const std::string& value) {
 
 std::string reserve_text(const SequenceStatus& status) {
     std::string text = std::to_string(status.ids_left) + " IDs, refilled up to " + std::to_string(status.ids_target);
-    if (status.seconds_left) text += "; lasts " + rounded(*status.seconds_left) + " s at " + rounded(status.demand_per_second) + " IDs/s";
+    if (status.seconds_left)
+        text += "; lasts " + rounded(*status.seconds_left) + " s at " + rounded(status.demand_per_second) + " IDs/s";
     return text;
 }
 
 std::string sequence_text(const SequenceStatus& status) {
-    const std::string refilled = status.seconds_since_refill ? rounded(*status.seconds_since_refill) + " s ago" : "not yet";
-    const std::string mark = status.lowest_reserved && status.highest_reserved
-                                 ? std::to_string(*status.lowest_reserved) + " to " + std::to_string(*status.highest_reserved)
-                                 : "none yet";
-    return status.sequence + ": " + status.state + "\n" + line("window", reserve_text(status)) + line("issued", std::to_string(status.ids_issued)) +
-           line("discarded", std::to_string(status.ids_discarded)) + line("reserved", mark) + line("refilled", refilled) +
+    const std::string refilled =
+        status.seconds_since_refill ? rounded(*status.seconds_since_refill) + " s ago" : "not yet";
+    const std::string mark =
+        status.lowest_reserved && status.highest_reserved
+            ? std::to_string(*status.lowest_reserved) + " to " + std::to_string(*status.highest_reserved)
+            : "none yet";
+    return status.sequence + ": " + status.state + "\n" + line("window", reserve_text(status)) +
+           line("issued", std::to_string(status.ids_issued)) + line("discarded", std::to_string(status.ids_discarded)) +
+           line("reserved", mark) + line("refilled", refilled) +
            line("waiting", std::to_string(status.requests_waiting) + " requests") + line("problem", status.problem) +
            line("trouble", status.trouble);
 }

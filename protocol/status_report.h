@@ -1,4 +1,5 @@
-// What the sidecar is doing, for operators (text) and their programs (JSON): the body of /status. Plain values; any thread.
+// What the sidecar is doing, for operators (text) and their programs (JSON): the body of /status. Plain values; any
+// thread.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +19,7 @@ struct SequenceStatus {
     std::uint64_t ids_issued = 0;  // since the process began
     std::uint64_t ids_discarded = 0;
     double demand_per_second = 0;
-    std::optional<double> seconds_left;  // at that demand; none without any
+    std::optional<double> seconds_left;          // at that demand; none without any
     std::optional<double> seconds_since_refill;  // none before the first
     std::uint64_t requests_waiting = 0;
     // The lowest and the highest ID ever reserved; none before the first.

@@ -43,7 +43,9 @@ std::string name_of(PgState state) {
     return {};
 }
 
-std::string told(const Trouble& trouble) { return trouble.error.empty() ? trouble.msg : trouble.msg + ": " + trouble.error; }
+std::string told(const Trouble& trouble) {
+    return trouble.error.empty() ? trouble.msg : trouble.msg + ": " + trouble.error;
+}
 
 SequenceStatus status_of(SequenceRefill& sequence) {
     const Mark mark = sequence.supply().window().mark();
@@ -76,7 +78,8 @@ bool AdminHandler::handle(const HttpRequest& request, bool close, HttpConnection
     Page page = readable ? page_of(request) : Page{.status = 405};
     if (page.body.empty()) {
         page.text = false;
-        append_error(page.body, page.status, msg_of(page.status), "there are GET /livez, /startupz, /readyz and /status");
+        append_error(page.body, page.status, msg_of(page.status),
+                     "there are GET /livez, /startupz, /readyz and /status");
     }
     append_response(out,
                     {.status = page.status,
@@ -101,7 +104,8 @@ AdminHandler::Page AdminHandler::page_of(const HttpRequest& request) const {
 AdminHandler::Page AdminHandler::live() const {
     const Instant now = Clock::now();
     for (std::size_t i = 0; i < threads_.size(); ++i)
-        if (now - threads_[i]->turned_at() > turn_max) return {.status = 503, .body = "serve thread " + std::to_string(i) + " hangs\n"};
+        if (now - threads_[i]->turned_at() > turn_max)
+            return {.status = 503, .body = "serve thread " + std::to_string(i) + " hangs\n"};
     return {.body = "alive\n"};
 }
 

@@ -13,15 +13,16 @@
 namespace next_id {
 
 class AdminHandler final : public HttpHandler {
-   public:
+ public:
     // All of them must outlive it. `version` is the program's.
-    AdminHandler(std::string version, const Refiller& refiller, const std::vector<std::unique_ptr<ServeThread>>& threads)
+    AdminHandler(std::string version, const Refiller& refiller,
+                 const std::vector<std::unique_ptr<ServeThread>>& threads)
         : version_{std::move(version)}, refiller_{refiller}, threads_{threads} {}
 
     bool handle(const HttpRequest& request, bool close, HttpConnection& connection, std::string& out) override;
     void forget(HttpConnection&) override {}  // nothing is ever parked
 
-   private:
+ private:
     struct Page {
         int status = 200;
         bool text = true;

@@ -41,7 +41,7 @@ double quality_of(std::string_view parameters) {
 
 // The quality of a media type: that of the most specific range that names it, 0 when none does.
 class Preference {
-   public:
+ public:
     constexpr Preference(std::string_view exact, std::string_view family) : names_{"*/*", family, exact} {}
 
     void consider(std::string_view range, double quality) {
@@ -54,7 +54,7 @@ class Preference {
     }
     double quality() const { return quality_; }
 
-   private:
+ private:
     std::array<std::string_view, 3> names_;
     std::size_t level_ = 0;
     double quality_ = 0;

@@ -5,7 +5,8 @@
 
 namespace next_id {
 
-// True iff the client prefers text/plain strictly to application/json (RFC 9110, 12.5.1). Some clients name both: they get JSON.
+// True iff the client prefers text/plain strictly to application/json (RFC 9110, 12.5.1). Some clients name both: they
+// get JSON.
 bool prefers_text(std::string_view accept);
 
 }  // namespace next_id

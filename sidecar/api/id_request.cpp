@@ -16,9 +16,13 @@ constexpr std::string_view route = "/next-id";
 constexpr std::size_t quoted_bytes_max = 60;  // of what a client sent, in an error
 
 // What clients say who do not mind.
-bool takes_json(std::string_view accept) { return accept.empty() || accept == "*/*"; }
+bool takes_json(std::string_view accept) {
+    return accept.empty() || accept == "*/*";
+}
 
-Refusal bad_request(std::string error) { return {400, std::move(error), {}}; }
+Refusal bad_request(std::string error) {
+    return {400, std::move(error), {}};
+}
 
 std::string quoted(std::string_view text) {
     return "'" + std::string{text.substr(0, quoted_bytes_max)} + (text.size() > quoted_bytes_max ? "...'" : "'");
@@ -33,14 +37,16 @@ std::string names_of(const std::vector<std::string>& sequences) {
 Expected<std::size_t, Refusal> read_route(std::string_view path, const Catalog& catalog) {
     if (path == route) return std::size_t{0};
     const auto unknown = [&] {
-        return Unexpected{Refusal{404, "no such path: " + quoted(path) + ". IDs are at /next-id and /next-id/{sequence}", {}}};
+        return Unexpected{
+            Refusal{404, "no such path: " + quoted(path) + ". IDs are at /next-id and /next-id/{sequence}", {}}};
     };
     if (!path.starts_with("/next-id/")) return unknown();
     const auto name = percent_decode(path.substr(route.size() + 1), false);
     if (!name || name->empty()) return unknown();
     const auto found = std::ranges::find(catalog.sequences, *name);
     if (found == catalog.sequences.end())
-        return Unexpected{Refusal{404, "no such sequence: " + quoted(*name) + ". Configured: " + names_of(catalog.sequences), {}}};
+        return Unexpected{
+            Refusal{404, "no such sequence: " + quoted(*name) + ". Configured: " + names_of(catalog.sequences), {}}};
     return static_cast<std::size_t>(found - catalog.sequences.begin());
 }
 
@@ -84,7 +90,8 @@ Expected<std::uint64_t, Refusal> read_count(std::string_view text, std::uint64_t
     std::uint64_t count = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
     if (error != std::errc{} || end != text.data() + text.size() || count == 0 || count > max)
-        return Unexpected{bad_request("count must be a whole number from 1 to " + std::to_string(max) + ", not " + quoted(text))};
+        return Unexpected{
+            bad_request("count must be a whole number from 1 to " + std::to_string(max) + ", not " + quoted(text))};
     return count;
 }
 
@@ -93,7 +100,8 @@ Expected<std::uint64_t, Refusal> read_count(std::string_view text, std::uint64_t
 Expected<IdRequest, Refusal> read_id_request(const HttpRequest& request, const Catalog& catalog) {
     if (is_cross_site(request))
         return Unexpected{Refusal{403, "a page of another site may not take IDs through a browser", {}}};
-    if (request.target == route && request.method == HttpRequest::Method::get && takes_json(request.accept)) return IdRequest{};
+    if (request.target == route && request.method == HttpRequest::Method::get && takes_json(request.accept))
+        return IdRequest{};
     const Target target = split_target(request.target);
     const auto sequence = read_route(target.path, catalog);
     if (!sequence) return Unexpected{sequence.error()};
@@ -112,7 +120,8 @@ Expected<IdRequest, Refusal> read_id_request(const HttpRequest& request, const C
     }
     if (parameters->count) {
         const bool ranges = wanted.format.layout == Layout::ranges;
-        const auto count = read_count(*parameters->count, std::min(ranges ? count_ranges_max : count_ids_max, catalog.window_max));
+        const auto count =
+            read_count(*parameters->count, std::min(ranges ? count_ranges_max : count_ids_max, catalog.window_max));
         if (!count) return Unexpected{count.error()};
         wanted.count = *count;
         if (!ranges) wanted.format.layout = Layout::ids;

@@ -17,7 +17,8 @@ IdService::IdService(std::vector<Supply*> supplies, Catalog catalog)
     : supplies_{std::move(supplies)}, catalog_{std::move(catalog)} {}
 
 std::optional<ParkedRequest> IdService::answer(const HttpRequest& request, bool close, std::string& out) {
-    ResponseHead head{.close = close, .http_1_0 = request.http_1_0, .head_only = request.method == HttpRequest::Method::head};
+    ResponseHead head{
+        .close = close, .http_1_0 = request.http_1_0, .head_only = request.method == HttpRequest::Method::head};
     const auto wanted = read_id_request(request, catalog_);
     if (!wanted) {
         const Refusal& refusal = wanted.error();
@@ -47,7 +48,8 @@ bool IdService::take(const IdRequest& wanted, const ResponseHead& head, std::str
     const Taken taken = supply.window().take(wanted.count, room);
     if (taken.wake) supply.ring();
     if (taken.result != TakeResult::taken) return false;
-    const bool common = wanted.format.layout == Layout::single && !wanted.format.strings && !head.text && !head.close && !head.http_1_0;
+    const bool common =
+        wanted.format.layout == Layout::single && !wanted.format.strings && !head.text && !head.close && !head.http_1_0;
     if (common) {
         append_id_response(out, one.first);
     } else {
@@ -69,7 +71,8 @@ void IdService::answer_dry(const ParkedRequest& parked, std::string& out) {
     ResponseHead head = parked.head;
     head.status = 503;
     head.retry_after_seconds = retry_after_s;
-    append_error_response(head, trouble.msg.empty() ? dry_msg : trouble.msg, trouble.error.empty() ? dry_error : trouble.error, out);
+    append_error_response(head, trouble.msg.empty() ? dry_msg : trouble.msg,
+                          trouble.error.empty() ? dry_error : trouble.error, out);
 }
 
 void IdService::answer_unavailable(const ParkedRequest& parked, const std::string& error, std::string& out) {
@@ -79,7 +82,8 @@ void IdService::answer_unavailable(const ParkedRequest& parked, const std::strin
     append_error_response(head, dry_msg, error, out);
 }
 
-void IdService::append_error_response(ResponseHead head, std::string_view msg, std::string_view error, std::string& out) {
+void IdService::append_error_response(ResponseHead head, std::string_view msg, std::string_view error,
+                                      std::string& out) {
     head.text = false;
     body_.clear();
     append_error(body_, head.status, msg, error);

@@ -1,5 +1,6 @@
-// Requests for IDs to answers: reads the request, takes from the window, writes the response. Never waits: what the window cannot give at
-// once is handed back to be parked. One for each serve thread, which alone calls it; it keeps that thread's scratch memory.
+// Requests for IDs to answers: reads the request, takes from the window, writes the response. Never waits: what the
+// window cannot give at once is handed back to be parked. One for each serve thread, which alone calls it; it keeps
+// that thread's scratch memory.
 #pragma once
 
 #include <optional>
@@ -21,7 +22,7 @@ struct ParkedRequest {
 };
 
 class IdService {
-   public:
+ public:
     // The supplies stand in the order of the catalog's sequences, and outlive the service.
     IdService(std::vector<Supply*> supplies, Catalog catalog);
 
@@ -36,7 +37,7 @@ class IdService {
 
     Supply& supply_of(const ParkedRequest& parked) { return *supplies_[parked.wanted.sequence]; }
 
-   private:
+ private:
     // True iff IDs were taken, and so the response written.
     bool take(const IdRequest& wanted, const ResponseHead& head, std::string& out);
     void append_error_response(ResponseHead head, std::string_view msg, std::string_view error, std::string& out);

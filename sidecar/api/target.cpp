@@ -45,7 +45,8 @@ std::optional<std::vector<Parameter>> split_query(std::string_view query) {
         if (part.empty()) continue;
         const std::size_t equals = part.find('=');
         auto name = percent_decode(part.substr(0, equals), true);
-        auto value = percent_decode(equals == std::string_view::npos ? std::string_view{} : part.substr(equals + 1), true);
+        auto value =
+            percent_decode(equals == std::string_view::npos ? std::string_view{} : part.substr(equals + 1), true);
         if (!name || !value) return std::nullopt;
         parameters.emplace_back(std::move(*name), std::move(*value));
     }

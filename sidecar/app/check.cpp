@@ -28,7 +28,8 @@ std::string why_not_ready(const HostPort& admin, Instant deadline) {
 }  // namespace
 
 ExitCode no_admin(std::FILE* err) {
-    std::fputs("next-id: admin is none, so there is nobody to ask; set --admin or NEXT_ID_ADMIN as for next-id serve\n", err);
+    std::fputs("next-id: admin is none, so there is nobody to ask; set --admin or NEXT_ID_ADMIN as for next-id serve\n",
+               err);
     return ExitCode::cannot_work;
 }
 

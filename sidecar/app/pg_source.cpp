@@ -21,7 +21,8 @@ Expected<std::optional<std::string>> password_from_file(const std::string& path)
     std::ifstream file{path};
     std::string password{std::istreambuf_iterator<char>{file}, {}};
     if (!file) return Unexpected{"cannot read the password from PG_PASSWORD_FILE " + path};
-    if (password.size() > password_bytes_max) return Unexpected{"PG_PASSWORD_FILE " + path + " is too large to hold a password"};
+    if (password.size() > password_bytes_max)
+        return Unexpected{"PG_PASSWORD_FILE " + path + " is too large to hold a password"};
     while (!password.empty() && (password.back() == '\n' || password.back() == '\r')) password.pop_back();
     return std::optional{password};
 }
@@ -46,7 +47,8 @@ std::string fnv1a(std::string_view text) {
     constexpr Hash prime = (Hash{0x0000000001000000} << 64) | 0x000000000000013b;
     for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * prime;
     char digits[33];
-    std::snprintf(digits, sizeof digits, "%016llx%016llx", static_cast<unsigned long long>(hash >> 64), static_cast<unsigned long long>(hash));
+    std::snprintf(digits, sizeof digits, "%016llx%016llx", static_cast<unsigned long long>(hash >> 64),
+                  static_cast<unsigned long long>(hash));
     return digits;
 }
 

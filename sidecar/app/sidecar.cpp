@@ -22,9 +22,11 @@ void log_start(const std::string& sequence, WindowFile& window) {
         case WindowFile::Start::fresh:
             return log::info("window made", {{"sequence", sequence}, {"file", window.path().string()}});
         case WindowFile::Start::adopted:
-            return log::info("window adopted", {{"sequence", sequence}, {"file", window.path().string()}, {"ids", window.left()}});
+            return log::info("window adopted",
+                             {{"sequence", sequence}, {"file", window.path().string()}, {"ids", window.left()}});
         case WindowFile::Start::discarded:
-            return log::warn("window discarded: " + window.start_reason(), {{"sequence", sequence}, {"file", window.path().string()}});
+            return log::warn("window discarded: " + window.start_reason(),
+                             {{"sequence", sequence}, {"file", window.path().string()}});
     }
 }
 
@@ -75,9 +77,10 @@ Expected<Nothing> Sidecar::open_windows() {
         supplies_.push_back(std::make_unique<Supply>(
             sequence, std::move(*window),
             Supply::Wiring{.ring = [this] { refill_bell_->ring(); },
-                           .deliver = [this](const Waiter& waiter, WaitResult result, std::span<const Range> ranges) {
-                               threads_[waiter.thread]->deliver(waiter.request, result, ranges);
-                           }}));
+                           .deliver =
+                               [this](const Waiter& waiter, WaitResult result, std::span<const Range> ranges) {
+                                   threads_[waiter.thread]->deliver(waiter.request, result, ranges);
+                               }}));
     }
     return Nothing{};
 }
@@ -88,7 +91,8 @@ void Sidecar::make_threads() {
     // In strict order one statement has to bring what one request asks for.
     const bool strict = config_.order == Order::strict;
     const auto window_max = static_cast<std::uint64_t>(config_.window_ids_max);
-    const Catalog catalog{config_.pg_sequences, strict ? std::min(window_max, SequenceRefill::statement_values_max) : window_max, strict};
+    const Catalog catalog{config_.pg_sequences,
+                          strict ? std::min(window_max, SequenceRefill::statement_values_max) : window_max, strict};
     for (unsigned i = 0; i < config_.threads; ++i)
         threads_.push_back(std::make_unique<ServeThread>(IdHandler{IdService{supplies, catalog}, i, config_.wait_max}));
 }
@@ -133,17 +137,20 @@ void Sidecar::listen_for_admin() {
     if (!admin_) return;
     admin_handler_ = std::make_unique<AdminHandler>(NEXT_ID_VERSION, *refiller_, threads_);
     admin_connections_ = std::make_unique<ConnectionSet>(&loop_, *admin_handler_);
-    admin_listener_ = std::make_unique<Listener>(&loop_, std::move(admin_), [this](int descriptor) { admin_connections_->adopt(descriptor); });
+    admin_listener_ = std::make_unique<Listener>(&loop_, std::move(admin_),
+                                                 [this](int descriptor) { admin_connections_->adopt(descriptor); });
 }
 
 void Sidecar::watch_signals() {
     drained_bell_ = std::make_unique<Doorbell>(&loop_, [this] {
         if (threads_draining_ == 0) stop("drained");
     });
-    drain_deadline_ = make_handle<uv_timer_t>(this, [this](uv_timer_t* handle) { return uv_timer_init(&loop_, handle); });
+    drain_deadline_ =
+        make_handle<uv_timer_t>(this, [this](uv_timer_t* handle) { return uv_timer_init(&loop_, handle); });
     require(drain_deadline_ != nullptr);
     for (const int signal : {SIGTERM, SIGINT}) {
-        auto watch = make_handle<uv_signal_t>(this, [this](uv_signal_t* handle) { return uv_signal_init(&loop_, handle); });
+        auto watch =
+            make_handle<uv_signal_t>(this, [this](uv_signal_t* handle) { return uv_signal_init(&loop_, handle); });
         require(watch != nullptr);
         uv_signal_start(
             watch.get(),
@@ -173,7 +180,8 @@ void Sidecar::on_signal() {
             drained_bell_->ring();
         });
     const auto on_deadline = [](uv_timer_t* handle) {
-        if (auto* const self = static_cast<Sidecar*>(handle->data)) self->stop("stopped at --drain-max, with requests in flight");
+        if (auto* const self = static_cast<Sidecar*>(handle->data))
+            self->stop("stopped at --drain-max, with requests in flight");
     };
     uv_timer_start(drain_deadline_.get(), on_deadline, static_cast<std::uint64_t>(config_.drain_max.count()), 0);
 }

@@ -1,5 +1,5 @@
-// The running sidecar: opens the windows, binds the listeners, wires the parts together, turns the refill loop, and takes it all down
-// again. On the main thread.
+// The running sidecar: opens the windows, binds the listeners, wires the parts together, turns the refill loop, and
+// takes it all down again. On the main thread.
 #pragma once
 
 #include <uv.h>
@@ -23,7 +23,7 @@
 namespace next_id {
 
 class Sidecar {
-   public:
+ public:
     Sidecar(const Config& config, const PgTarget& target);
     ~Sidecar();
     Sidecar(const Sidecar&) = delete;
@@ -35,7 +35,7 @@ class Sidecar {
     // Serves until SIGTERM or SIGINT, and then until what is in flight is answered.
     void run();
 
-   private:
+ private:
     Expected<Nothing> open_windows();
     Expected<Nothing> bind_listeners();
     Refiller::Settings refill_settings() const;

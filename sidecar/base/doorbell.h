@@ -12,7 +12,7 @@
 namespace next_id {
 
 class Doorbell {
-   public:
+ public:
     // `on_ring` is called on the loop's thread, never after the doorbell is destroyed.
     Doorbell(uv_loop_t* loop, std::function<void()> on_ring) : on_ring_{std::move(on_ring)} {
         bell_ = make_handle<uv_async_t>(this, [loop](uv_async_t* handle) {
@@ -26,7 +26,7 @@ class Doorbell {
     // Any thread.
     void ring() const { uv_async_send(bell_.get()); }
 
-   private:
+ private:
     const std::function<void()> on_ring_;
     Handle<uv_async_t> bell_;
 };

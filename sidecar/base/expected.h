@@ -1,5 +1,5 @@
-// A value, or why there is none: a smaller std::expected (which GCC 12 lacks in C++20). For what can go wrong in operation;
-// what cannot go wrong is asserted. Reading the side that is not there is a programmer's error.
+// A value, or why there is none: a smaller std::expected (which GCC 12 lacks in C++20). For what can go wrong in
+// operation; what cannot go wrong is asserted. Reading the side that is not there is a programmer's error.
 #pragma once
 
 #include <string>
@@ -19,7 +19,7 @@ Unexpected(E) -> Unexpected<E>;
 
 template <class T, class E = std::string>
 class [[nodiscard]] Expected {
-   public:
+ public:
     Expected(T value) : content_{std::in_place_index<0>, std::move(value)} {}
     template <class F>
     Expected(Unexpected<F> unexpected) : content_{std::in_place_index<1>, std::move(unexpected.error)} {}
@@ -35,7 +35,7 @@ class [[nodiscard]] Expected {
     E& error() { return require(!has_value()), *std::get_if<1>(&content_); }
     const E& error() const { return require(!has_value()), *std::get_if<1>(&content_); }
 
-   private:
+ private:
     std::variant<T, E> content_;
 };
 

@@ -16,8 +16,9 @@ namespace next_id::log {
 namespace {
 
 constexpr std::array<std::string_view, 6> level_names{"trace", "debug", "info", "warn", "error", "off"};
-constexpr std::array<spdlog::level::level_enum, 6> spdlog_levels{
-    spdlog::level::trace, spdlog::level::debug, spdlog::level::info, spdlog::level::warn, spdlog::level::err, spdlog::level::off};
+constexpr std::array<spdlog::level::level_enum, 6> spdlog_levels{spdlog::level::trace, spdlog::level::debug,
+                                                                 spdlog::level::info,  spdlog::level::warn,
+                                                                 spdlog::level::err,   spdlog::level::off};
 
 std::string utc(std::chrono::system_clock::time_point time) {
     const auto since_epoch = std::chrono::floor<std::chrono::milliseconds>(time.time_since_epoch());

@@ -1,5 +1,5 @@
-// An assertion that stays on in release: for what only a mistake in this program can bring about. A wrong answer would be worse
-// than none, so the process ends. Never for input from users, network, files or PostgreSQL.
+// An assertion that stays on in release: for what only a mistake in this program can bring about. A wrong answer would
+// be worse than none, so the process ends. Never for input from users, network, files or PostgreSQL.
 #pragma once
 
 #include <cstdio>

@@ -125,7 +125,10 @@ Expected<CommandLine, ConfigError> parse_command_line(std::span<const std::strin
                            "\" is not understood; next-id --help says what is allowed");
     if (apps.top.get_subcommands().size() != 1)
         return wrong_usage("one command is wanted: serve, get, check or status; next-id --help says more");
-    line.command = *apps.get ? Command::get : *apps.check ? Command::check : *apps.status ? Command::status : Command::serve;
+    line.command = *apps.get      ? Command::get
+                   : *apps.check  ? Command::check
+                   : *apps.status ? Command::status
+                                  : Command::serve;
 
     const auto ids = parse_whole(texts.ids, 1, get_ids_max);
     if (!ids) return wrong_usage("-n is \"" + escape_text(texts.ids) + "\", but takes " + ids.error());

@@ -19,7 +19,7 @@ struct SettingTraits {
     bool may_be_empty = false;
     std::string_view libpq_variable = {};  // libpq's own: the default gives way to it
     bool for_get = false;                  // all are for serve
-    bool for_check = false;  // and status
+    bool for_check = false;                // and status
 };
 
 struct Setting {

@@ -11,7 +11,7 @@ constexpr std::size_t reserve_columns = 12, inspect_columns = 11;
 
 // Reads a row from left to right, and remembers whether all of it was what it should be.
 class RowReader {
-   public:
+ public:
     explicit RowReader(const std::vector<std::optional<std::string>>& row) : row_{row} {}
 
     template <class Number>
@@ -51,7 +51,7 @@ class RowReader {
 
     bool well() const { return well_; }
 
-   private:
+ private:
     template <class Number>
     Number parsed(std::string_view text) {
         Number value{};
@@ -82,9 +82,13 @@ void read_persistence_and_identity(RowReader& row, SequenceParameters& parameter
     identity.sequence_oid = row.number<std::uint32_t>();
 }
 
-bool has_shape(const PgAnswer& answer, std::size_t columns) { return answer.rows.size() == 1 && answer.rows[0].size() == columns; }
+bool has_shape(const PgAnswer& answer, std::size_t columns) {
+    return answer.rows.size() == 1 && answer.rows[0].size() == columns;
+}
 
-Unexpected<std::string> unreadable() { return {"PostgreSQL's answer is not of the shape that the statement promises"}; }
+Unexpected<std::string> unreadable() {
+    return {"PostgreSQL's answer is not of the shape that the statement promises"};
+}
 
 }  // namespace
 

@@ -1,4 +1,5 @@
-// PostgreSQL's rows, in text, to the numbers of an answer. The columns are those of sql/reserve.sql and sql/inspect.sql. Pure.
+// PostgreSQL's rows, in text, to the numbers of an answer. The columns are those of sql/reserve.sql and
+// sql/inspect.sql. Pure.
 #pragma once
 
 #include "sidecar/base/expected.h"

@@ -9,13 +9,15 @@
 namespace next_id {
 
 class Backoff {
-   public:
+ public:
     static constexpr std::chrono::milliseconds first{200};
     static constexpr std::chrono::milliseconds longest{5'000};
     static constexpr int reserve_share = 12;
 
-    // An outage shorter than the reserve must not outlast it for the wait that follows: no wait is longer than a twelfth of it.
-    explicit Backoff(std::chrono::milliseconds reserve) : longest_{std::clamp(reserve / reserve_share, 2 * first, longest)} {}
+    // An outage shorter than the reserve must not outlast it for the wait that follows: no wait is longer than a
+    // twelfth of it.
+    explicit Backoff(std::chrono::milliseconds reserve)
+        : longest_{std::clamp(reserve / reserve_share, 2 * first, longest)} {}
 
     // The wait after one more failure.
     Duration next(double dice) {
@@ -27,7 +29,7 @@ class Backoff {
     void reset() { bound_ = first; }
     bool untried() const { return bound_ == first; }  // true iff nothing failed since the last reset
 
-   private:
+ private:
     std::chrono::milliseconds longest_;
     std::chrono::milliseconds bound_ = first;
 };

@@ -1,5 +1,6 @@
-// The seam between what the refill decides and the connection that carries it: PgConnection in the sidecar, a simulated PostgreSQL in
-// tests. Statements and answers as text; see pg_connection.h for what each call requires, and which answers count as good.
+// The seam between what the refill decides and the connection that carries it: PgConnection in the sidecar, a simulated
+// PostgreSQL in tests. Statements and answers as text; see pg_connection.h for what each call requires, and which
+// answers count as good.
 #pragma once
 
 #include <cstdint>
@@ -19,13 +20,13 @@ enum class PgState : std::uint8_t {
 };
 
 class Database {
-   public:
+ public:
     virtual PgState state() const = 0;
     virtual void connect() = 0;
     virtual void query(std::string_view sql, std::span<const std::string> parameters) = 0;
     virtual void close() = 0;
 
-   protected:
+ protected:
     ~Database() = default;
 };
 

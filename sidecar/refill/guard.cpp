@@ -7,21 +7,28 @@ namespace next_id {
 
 namespace {
 
-std::int64_t lowest_of(const Range& range) { return std::min(range.first, last_of(range)); }
-std::int64_t highest_of(const Range& range) { return std::max(range.first, last_of(range)); }
+std::int64_t lowest_of(const Range& range) {
+    return std::min(range.first, last_of(range));
+}
+std::int64_t highest_of(const Range& range) {
+    return std::max(range.first, last_of(range));
+}
 
 // True iff every ID of the range lies beyond `id` in the sequence's direction.
 bool is_beyond(const Range& range, std::int64_t id, int direction) {
     return direction > 0 ? lowest_of(range) > id : highest_of(range) < id;
 }
 
-std::string direction_name(int direction) { return direction > 0 ? "ascending" : "descending"; }
+std::string direction_name(int direction) {
+    return direction > 0 ? "ascending" : "descending";
+}
 
 }  // namespace
 
 std::string how_it_went_back(const Mark& mark, std::optional<std::int64_t> last_value, int direction) {
     if (mark.direction == 0) return {};
-    if (mark.direction != direction) return "it is now " + direction_name(direction) + " and was " + direction_name(mark.direction);
+    if (mark.direction != direction)
+        return "it is now " + direction_name(direction) + " and was " + direction_name(mark.direction);
     if (!last_value) return "it has given no value yet, but had given " + std::to_string(mark.last_value);
     if (direction > 0 ? *last_value >= mark.last_value : *last_value <= mark.last_value) return {};
     return "its last value is " + std::to_string(*last_value) + ", but had been " + std::to_string(mark.last_value);
@@ -29,7 +36,8 @@ std::string how_it_went_back(const Mark& mark, std::optional<std::int64_t> last_
 
 Expected<Mark> advance_mark(const Mark& mark, const ReserveAnswer& answer, const std::vector<Range>& ranges) {
     const int direction = answer.parameters.increment > 0 ? 1 : -1;
-    if (const std::string how = how_it_went_back(mark, answer.last_value, direction); !how.empty()) return Unexpected{how};
+    if (const std::string how = how_it_went_back(mark, answer.last_value, direction); !how.empty())
+        return Unexpected{how};
 
     Mark next = mark;
     next.direction = direction;
@@ -39,7 +47,8 @@ Expected<Mark> advance_mark(const Mark& mark, const ReserveAnswer& answer, const
         // With CACHE 1 each value lies beyond all before it. With more, sessions hand out their caches in any order.
         const std::int64_t furthest = direction > 0 ? next.highest : next.lowest;
         if (answer.parameters.cache == 1 && reserved && !is_beyond(range, furthest, direction))
-            return Unexpected{"it returned " + std::to_string(range.first) + ", but " + std::to_string(furthest) + " had been reserved before"};
+            return Unexpected{"it returned " + std::to_string(range.first) + ", but " + std::to_string(furthest) +
+                              " had been reserved before"};
         next.lowest = reserved ? std::min(next.lowest, lowest_of(range)) : lowest_of(range);
         next.highest = reserved ? std::max(next.highest, highest_of(range)) : highest_of(range);
         reserved = true;

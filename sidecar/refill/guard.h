@@ -1,5 +1,5 @@
-// The guard against a sequence that went back: a failover that lost data, a restore, a setval, a re-created sequence. Compares
-// what was reserved with the mark, the furthest that this sidecar ever reserved. Pure.
+// The guard against a sequence that went back: a failover that lost data, a restore, a setval, a re-created sequence.
+// Compares what was reserved with the mark, the furthest that this sidecar ever reserved. Pure.
 #pragma once
 
 #include <optional>
@@ -14,17 +14,19 @@
 
 namespace next_id {
 
-// The mark after the reservation, or a sentence that says how the sequence went back; then none of the ranges may be published.
+// The mark after the reservation, or a sentence that says how the sequence went back; then none of the ranges may be
+// published.
 Expected<Mark> advance_mark(const Mark& mark, const ReserveAnswer& answer, const std::vector<Range>& ranges);
 
-// How a sequence that runs in this direction (1 or -1), and had this last value, went back behind the mark; empty when it did not.
+// How a sequence that runs in this direction (1 or -1), and had this last value, went back behind the mark; empty when
+// it did not.
 std::string how_it_went_back(const Mark& mark, std::optional<std::int64_t> last_value, int direction);
 
 // N of a sequence comment "next-id: resume past N", which sql/resume_past.sql leaves.
 std::optional<std::int64_t> resume_past(std::string_view comment);
 
-// True iff the sequence was moved past N, still stands there, and gives nothing that the mark covers. A comment outlives what it tells
-// of, and comes along with a restore: alone it proves nothing.
+// True iff the sequence was moved past N, still stands there, and gives nothing that the mark covers. A comment
+// outlives what it tells of, and comes along with a restore: alone it proves nothing.
 bool clears_mark(const Mark& mark, std::int64_t past, const InspectAnswer& sequence);
 
 }  // namespace next_id

@@ -6,8 +6,8 @@
 #include <string>
 #include <string_view>
 
-#include "sidecar/refill/pg_alarm.h"
 #include "sidecar/refill/database.h"
+#include "sidecar/refill/pg_alarm.h"
 #include "sidecar/refill/pg_answer.h"
 #include "sidecar/refill/pg_connector.h"
 #include "sidecar/refill/pg_target.h"

@@ -11,12 +11,16 @@ constexpr std::chrono::milliseconds sample_min{50};  // shorter stretches tell n
 constexpr double rise_seconds = 1.0;                 // demand that grows is believed within a second
 constexpr double fall_reserves = 2.0;                // demand that falls is forgotten over two reserves
 constexpr double jitter_share = 0.1;
-constexpr std::uint64_t filled_share = 10;           // a window that lacks less than a tenth of its target is full
+constexpr std::uint64_t filled_share = 10;  // a window that lacks less than a tenth of its target is full
 
-double seconds(Duration duration) { return std::chrono::duration<double>(duration).count(); }
+double seconds(Duration duration) {
+    return std::chrono::duration<double>(duration).count();
+}
 
 // The share of the way to a new value that a mean of that time constant goes in `elapsed`.
-double approach(double elapsed_s, double constant_s) { return 1 - std::exp(-elapsed_s / constant_s); }
+double approach(double elapsed_s, double constant_s) {
+    return 1 - std::exp(-elapsed_s / constant_s);
+}
 
 }  // namespace
 
@@ -45,10 +49,13 @@ void RefillPolicy::observe(Instant now, std::uint64_t taken) {
     taken_ = taken;
 }
 
-void RefillPolicy::found_dry() { target_ = std::min(2 * target_, static_cast<double>(settings_.window_max)); }
+void RefillPolicy::found_dry() {
+    target_ = std::min(2 * target_, static_cast<double>(settings_.window_max));
+}
 
 std::uint64_t RefillPolicy::target() const {
-    const double bounded = std::clamp(target_, static_cast<double>(settings_.window_min), static_cast<double>(settings_.window_max));
+    const double bounded =
+        std::clamp(target_, static_cast<double>(settings_.window_min), static_cast<double>(settings_.window_max));
     return static_cast<std::uint64_t>(bounded);
 }
 

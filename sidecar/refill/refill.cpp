@@ -12,7 +12,8 @@ namespace next_id {
 
 namespace {
 
-constexpr Duration look_every = std::chrono::seconds{1};  // demand is measured that often; and a backstop, should a wake-up get lost
+constexpr Duration look_every =
+    std::chrono::seconds{1};  // demand is measured that often; and a backstop, should a wake-up get lost
 
 log::Level level_of(SequenceRefill::Severity severity) {
     switch (severity) {
@@ -34,7 +35,8 @@ std::string lock_timeout_of(Duration query_timeout) {
 
 }  // namespace
 
-Refill::Refill(Database& database, const Settings& settings, const std::vector<Supply*>& supplies, SequenceRefill::Dice dice)
+Refill::Refill(Database& database, const Settings& settings, const std::vector<Supply*>& supplies,
+               SequenceRefill::Dice dice)
     : database_{database},
       settings_{settings},
       lock_timeout_{lock_timeout_of(settings.query_timeout)},
@@ -99,7 +101,9 @@ bool Refill::send_next(Instant now) {
 }
 
 bool Refill::any_step(Instant now) {
-    return std::ranges::any_of(sequences_, [&](const auto& sequence) { return sequence->next_step(now).kind != SequenceRefill::Step::Kind::none; });
+    return std::ranges::any_of(sequences_, [&](const auto& sequence) {
+        return sequence->next_step(now).kind != SequenceRefill::Step::Kind::none;
+    });
 }
 
 Instant Refill::next_step_at(Instant now) const {
@@ -134,10 +138,12 @@ void Refill::on_answer(Instant now, const PgAnswer& answer) {
     const std::string error = take_answer(*sequences_[index], answer, now);
     const std::string& name = sequences_[index]->supply().sequence();
     if (!error.empty()) {
-        if (const auto line = failures_[index].failed(error, now)) log::warn("reserving IDs failed: " + *line, {{"sequence", name}});
+        if (const auto line = failures_[index].failed(error, now))
+            log::warn("reserving IDs failed: " + *line, {{"sequence", name}});
     } else if (reserved) {
         backoff_.reset();  // not when connected: the statement itself may end connections
-        if (const auto line = failures_[index].recovered(now)) log::info("reserving IDs works again: " + *line, {{"sequence", name}});
+        if (const auto line = failures_[index].recovered(now))
+            log::info("reserving IDs works again: " + *line, {{"sequence", name}});
     }
 }
 
@@ -161,7 +167,8 @@ void Refill::on_late() {
     late_ = true;
     const auto limit_s = std::chrono::duration<double>(settings_.query_timeout).count();
     char text[96];
-    std::snprintf(text, sizeof text, "PostgreSQL has not answered for %g s; waiting on (a lock, or a standby that is away?)", limit_s);
+    std::snprintf(text, sizeof text,
+                  "PostgreSQL has not answered for %g s; waiting on (a lock, or a standby that is away?)", limit_s);
     log::warn(text);
     tell_all({"query seq failed", text});
 }

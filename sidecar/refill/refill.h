@@ -1,5 +1,5 @@
-// The refill of all sequences over one connection to PostgreSQL, one statement at a time: whose turn it is, when to connect, what the
-// answers lead to. Pure: time, dice and the database come in. On the refill thread.
+// The refill of all sequences over one connection to PostgreSQL, one statement at a time: whose turn it is, when to
+// connect, what the answers lead to. Pure: time, dice and the database come in. On the refill thread.
 #pragma once
 
 #include <memory>
@@ -16,7 +16,7 @@
 namespace next_id {
 
 class Refill {
-   public:
+ public:
     struct Settings {
         Duration query_timeout = std::chrono::seconds{5};  // then a statement is late
         Duration idle_close = std::chrono::seconds{5};     // the connection is closed when no refill is due for so long
@@ -24,10 +24,11 @@ class Refill {
     };
 
     // Database and supplies must outlive it.
-    Refill(Database& database, const Settings& settings, const std::vector<Supply*>& supplies, SequenceRefill::Dice dice);
+    Refill(Database& database, const Settings& settings, const std::vector<Supply*>& supplies,
+           SequenceRefill::Dice dice);
 
-    // Looks at every sequence: publishes, serves the waiting, reserves. Call it when a supply rings, after each of the calls below, and at
-    // the latest at the instant that it returned.
+    // Looks at every sequence: publishes, serves the waiting, reserves. Call it when a supply rings, after each of the
+    // calls below, and at the latest at the instant that it returned.
     Instant drive(Instant now);
 
     void on_connected(Instant now);
@@ -37,7 +38,7 @@ class Refill {
 
     const std::vector<std::unique_ptr<SequenceRefill>>& sequences() const { return sequences_; }
 
-   private:
+ private:
     std::string take_answer(SequenceRefill& sequence, const PgAnswer& answer, Instant now);
     bool send_next(Instant now);
     bool any_step(Instant now);
@@ -54,8 +55,8 @@ class Refill {
     Backoff backoff_;  // of connecting
     Instant connect_not_before_ = Instant::min();
 
-    std::size_t turn_ = 0;                    // whose turn it is next
-    std::optional<std::size_t> under_way_;    // whose statement is
+    std::size_t turn_ = 0;                  // whose turn it is next
+    std::optional<std::size_t> under_way_;  // whose statement is
     SequenceRefill::Step::Kind kind_ = SequenceRefill::Step::Kind::none;
     bool late_ = false;
 };

@@ -15,13 +15,16 @@ double random_share() {
 }
 
 Refill::Settings refill_settings(const Refiller::Settings& settings) {
-    return {.query_timeout = settings.target.query_timeout, .idle_close = settings.idle_close, .sequence = settings.sequence};
+    return {.query_timeout = settings.target.query_timeout,
+            .idle_close = settings.idle_close,
+            .sequence = settings.sequence};
 }
 
 }  // namespace
 
 Refiller::Refiller(uv_loop_t* loop, const Settings& settings, const std::vector<Supply*>& supplies)
-    : connection_{loop, settings.target, *this}, refill_{connection_, refill_settings(settings), supplies, random_share} {
+    : connection_{loop, settings.target, *this},
+      refill_{connection_, refill_settings(settings), supplies, random_share} {
     timer_ = make_handle<uv_timer_t>(this, [loop](uv_timer_t* handle) { return uv_timer_init(loop, handle); });
     require(timer_ != nullptr);
 }
@@ -52,6 +55,8 @@ void Refiller::on_answer(PgAnswer answer) {
     drive();
 }
 
-void Refiller::on_late() { refill_.on_late(); }
+void Refiller::on_late() {
+    refill_.on_late();
+}
 
 }  // namespace next_id

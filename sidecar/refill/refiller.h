@@ -14,7 +14,7 @@
 namespace next_id {
 
 class Refiller final : PgConnection::Listener {
-   public:
+ public:
     struct Settings {
         PgTarget target;
         Duration idle_close = std::chrono::seconds{5};
@@ -30,7 +30,7 @@ class Refiller final : PgConnection::Listener {
     const std::vector<std::unique_ptr<SequenceRefill>>& sequences() const { return refill_.sequences(); }
     PgState connection_state() const { return connection_.state(); }
 
-   private:
+ private:
     void on_connected() override;
     void on_disconnected(const std::string& reason) override;
     void on_answer(PgAnswer answer) override;

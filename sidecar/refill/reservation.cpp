@@ -12,7 +12,8 @@ using Wide = __int128;  // holds every sum and product of what int64 holds
 bool within_bounds(const Run& run, const SequenceParameters& parameters) {
     if (run.count == 0) return false;
     const Wide last = Wide{run.first} + Wide{run.count - 1} * parameters.increment;
-    return std::min<Wide>(run.first, last) >= parameters.minimum && std::max<Wide>(run.first, last) <= parameters.maximum;
+    return std::min<Wide>(run.first, last) >= parameters.minimum &&
+           std::max<Wide>(run.first, last) <= parameters.maximum;
 }
 
 Range values_of(const Run& run, const SequenceParameters& parameters) {
@@ -30,11 +31,13 @@ Range blocks_of(const Run& run, const SequenceParameters& parameters) {
 
 std::string refusal_of(const SequenceParameters& parameters, Increment mode) {
     if (parameters.cycles) return "the sequence has CYCLE, so it would repeat IDs: ALTER SEQUENCE ... NO CYCLE";
-    if (parameters.persistence == 't') return "the sequence is temporary, so other sessions do not share it: create a permanent one";
+    if (parameters.persistence == 't')
+        return "the sequence is temporary, so other sessions do not share it: create a permanent one";
     if (parameters.persistence != 'p')
         return "the sequence is unlogged, so a crash sets it back: ALTER SEQUENCE ... SET LOGGED, or create it anew";
     if (mode == Increment::block && parameters.increment < 0)
-        return "the sequence descends, which --increment block does not allow: use --increment step, or a positive INCREMENT";
+        return "the sequence descends, which --increment block does not allow: use --increment step, or a positive "
+               "INCREMENT";
     return {};
 }
 
@@ -42,7 +45,8 @@ Expected<std::vector<Range>> owned_ranges(const ReserveAnswer& answer, Increment
     std::vector<Range> ranges;
     for (const Run& run : answer.runs) {
         if (answer.parameters.increment == 0 || !within_bounds(run, answer.parameters))
-            return Unexpected{"PostgreSQL returned values outside the sequence's own bounds, near " + std::to_string(run.first)};
+            return Unexpected{"PostgreSQL returned values outside the sequence's own bounds, near " +
+                              std::to_string(run.first)};
         const Range range =
             mode == Increment::block ? blocks_of(run, answer.parameters) : values_of(run, answer.parameters);
         if (!ranges.empty() && continues(ranges.back(), range))

@@ -1,5 +1,5 @@
-// What one answer of the reserve statement means: which IDs are ours, and whether the sequence is one that may be used at all.
-// Pure: numbers in, ranges out.
+// What one answer of the reserve statement means: which IDs are ours, and whether the sequence is one that may be used
+// at all. Pure: numbers in, ranges out.
 #pragma once
 
 #include <cstdint>
@@ -47,9 +47,9 @@ struct InspectAnswer {
 // Why the sequence must not be used, in a sentence that says what to change; empty when it may be.
 std::string refusal_of(const SequenceParameters& parameters, Increment mode);
 
-// The IDs that the answer's values own, in their order, adjacent ranges merged: in step mode the values themselves, in block mode
-// v-INCREMENT+1 to v for each value v, so that whatever becomes of the increment, two blocks never overlap. An error when the values cannot be what such a
-// sequence returns (outside its bounds, or beyond int64).
+// The IDs that the answer's values own, in their order, adjacent ranges merged: in step mode the values themselves, in
+// block mode v-INCREMENT+1 to v for each value v, so that whatever becomes of the increment, two blocks never overlap.
+// An error when the values cannot be what such a sequence returns (outside its bounds, or beyond int64).
 Expected<std::vector<Range>> owned_ranges(const ReserveAnswer& answer, Increment mode);
 
 // How many more values nextval can return before the sequence ends.

@@ -10,10 +10,10 @@ namespace next_id {
 
 namespace {
 
-constexpr std::uint64_t values_timeout_min = 100;   // a statement is not halved below this
-constexpr std::uint64_t near_end_share = 10;        // warned when less than a tenth of the sequence is left
+constexpr std::uint64_t values_timeout_min = 100;             // a statement is not halved below this
+constexpr std::uint64_t near_end_share = 10;                  // warned when less than a tenth of the sequence is left
 constexpr std::string_view timed_out[] = {"55P03", "57014"};  // lock_not_available, query_canceled (statement_timeout)
-constexpr std::string_view exhausted = "2200H";     // sequence_generator_limit_exceeded
+constexpr std::string_view exhausted = "2200H";               // sequence_generator_limit_exceeded
 
 }  // namespace
 
@@ -141,19 +141,22 @@ void SequenceRefill::tick(Instant now) {
     policy_.observe(now, issued());
     // Beyond the ring's end there is nothing to count down to but the room for what is pending.
     const std::uint64_t left_in_ring = supply_.window().left();
-    supply_.window().wake_when_left(pending_.empty() ? policy_.refill_level() : std::max(left_in_ring / 2, policy_.refill_level()));
+    supply_.window().wake_when_left(pending_.empty() ? policy_.refill_level()
+                                                     : std::max(left_in_ring / 2, policy_.refill_level()));
 }
 
-std::uint64_t SequenceRefill::issued() const { return received_ - left(); }
+std::uint64_t SequenceRefill::issued() const {
+    return received_ - left();
+}
 
 double SequenceRefill::seconds_left() const {
     const double demand = policy_.demand_per_second();
     return demand > 0 ? static_cast<double>(left()) / demand : std::numeric_limits<double>::infinity();
 }
 
-// The window and its mark are the sequence's of one database of one cluster. Another one begins anew. But one that was created again in
-// the same database is latched wherever it stands: beyond this sidecar's mark it may be for what others took before they noticed, and so
-// within theirs.
+// The window and its mark are the sequence's of one database of one cluster. Another one begins anew. But one that was
+// created again in the same database is latched wherever it stands: beyond this sidecar's mark it may be for what
+// others took before they noticed, and so within theirs.
 bool SequenceRefill::check_identity(Instant now, const SourceIdentity& identity) {
     WindowFile& window = supply_.window();
     const SourceIdentity known = window.identity();
@@ -167,7 +170,8 @@ bool SequenceRefill::check_identity(Instant now, const SourceIdentity& identity)
             window.set_identity(identity);
             return false;
         }
-        discard(same_database ? "the sequence was dropped and created again" : "another database answers now; its IDs may repeat those of the old one");
+        discard(same_database ? "the sequence was dropped and created again"
+                              : "another database answers now; its IDs may repeat those of the old one");
     }
     window.set_identity(identity);
     return true;
@@ -177,7 +181,8 @@ bool SequenceRefill::check_parameters(Instant now, const SequenceParameters& par
     increment_ = parameters.increment;
     std::string refusal = refusal_of(parameters, settings_.mode);
     if (refusal.empty() && is_strict() && parameters.cache != 1)
-        refusal = "the sequence has CACHE " + std::to_string(parameters.cache) + ", with which strict order cannot be kept: ALTER SEQUENCE ... CACHE 1";
+        refusal = "the sequence has CACHE " + std::to_string(parameters.cache) +
+                  ", with which strict order cannot be kept: ALTER SEQUENCE ... CACHE 1";
     if (refusal.empty()) return true;
     if (state_ != RefillState::refused || problem_ != refusal) report_(Severity::error, "sequence refused: " + refusal);
     state_ = RefillState::refused;
@@ -186,24 +191,28 @@ bool SequenceRefill::check_parameters(Instant now, const SequenceParameters& par
     return false;
 }
 
-// Asked before anything about the sequence is refused: while it descended, or after the end of a cycle, it went back for every sidecar,
-// and must not be used again as it stands when the refusal is cured.
-bool SequenceRefill::latch_if_it_went_back(Instant now, std::optional<std::int64_t> last_value, const SequenceParameters& parameters) {
+// Asked before anything about the sequence is refused: while it descended, or after the end of a cycle, it went back
+// for every sidecar, and must not be used again as it stands when the refusal is cured.
+bool SequenceRefill::latch_if_it_went_back(Instant now, std::optional<std::int64_t> last_value,
+                                           const SequenceParameters& parameters) {
     const std::string how = how_it_went_back(supply_.window().mark(), last_value, parameters.increment > 0 ? 1 : -1);
     if (!how.empty()) latch(now, how);
     return !how.empty();
 }
 
-// Another nextval would move the sequence on, into IDs that another sidecar holds. And what is left in our window is what the sequence
-// is about to give to others, so it goes too.
+// Another nextval would move the sequence on, into IDs that another sidecar holds. And what is left in our window is
+// what the sequence is about to give to others, so it goes too.
 void SequenceRefill::latch(Instant now, const std::string& how) {
     Mark mark = supply_.window().mark();
     mark.latched = true;
     supply_.window().set_mark(mark);
-    const std::string furthest = mark.direction == 0 ? "none" : std::to_string(mark.direction > 0 ? mark.highest : mark.lowest);
+    const std::string furthest =
+        mark.direction == 0 ? "none" : std::to_string(mark.direction > 0 ? mark.highest : mark.lowest);
     state_ = RefillState::latched;
-    problem_ = "the sequence went back: " + how + ". Nothing is reserved until it has been moved past the furthest ID of all sidecars (this one's: " +
-               furthest + ") with sql/resume_past.sql";
+    problem_ =
+        "the sequence went back: " + how +
+        ". Nothing is reserved until it has been moved past the furthest ID of all sidecars (this one's: " + furthest +
+        ") with sql/resume_past.sql";
     report_(Severity::error, problem_);
     discard("the sequence went back");
     fail(now, problem_);
@@ -236,7 +245,8 @@ void SequenceRefill::publish_pending() {
         if (published == range.count) {
             pending_.pop_front();
         } else {
-            range.first = static_cast<std::int64_t>(static_cast<std::uint64_t>(range.first) + published * static_cast<std::uint64_t>(range.step));
+            range.first = static_cast<std::int64_t>(static_cast<std::uint64_t>(range.first) +
+                                                    published * static_cast<std::uint64_t>(range.step));
             range.count -= published;
         }
     }
@@ -245,7 +255,8 @@ void SequenceRefill::publish_pending() {
 void SequenceRefill::discard(const std::string& why) {
     const std::uint64_t left_before = left();
     const auto thrown_away = supply_.window().discard();
-    // What others took meanwhile was taken; what is gone now was thrown away. (When the window's replacement fails, its count is not known.)
+    // What others took meanwhile was taken; what is gone now was thrown away. (When the window's replacement fails, its
+    // count is not known.)
     const std::uint64_t gone = thrown_away ? *thrown_away + pending_ids_ : left_before;
     pending_.clear();
     pending_ids_ = 0;
@@ -255,8 +266,8 @@ void SequenceRefill::discard(const std::string& why) {
     if (!thrown_away) report_(Severity::error, thrown_away.error());
 }
 
-// Its replacement failed when it was discarded, and what was left in it is counted. No IDs are asked for until one can be made, for there
-// is no place for them.
+// Its replacement failed when it was discarded, and what was left in it is counted. No IDs are asked for until one can
+// be made, for there is no place for them.
 void SequenceRefill::replace_closed(Instant now) {
     if (const auto replaced = supply_.window().discard(); !replaced) return fail(now, replaced.error());
     report_(Severity::info, "the discarded window has been replaced");
@@ -296,10 +307,13 @@ void SequenceRefill::fail(Instant now, const std::string& error) {
 
 void SequenceRefill::note_sequence_end(const SequenceParameters& parameters, std::int64_t last_value) {
     values_left_ = values_left(parameters, last_value);
-    const bool near_end = values_left_ < values_left(parameters, parameters.increment > 0 ? parameters.minimum : parameters.maximum) / near_end_share;
+    const bool near_end =
+        values_left_ <
+        values_left(parameters, parameters.increment > 0 ? parameters.minimum : parameters.maximum) / near_end_share;
     if (near_end && !near_end_reported_)
-        report_(Severity::warning, "the sequence nears its end: " + std::to_string(values_left_) + " values are left before " +
-                                       std::to_string(parameters.increment > 0 ? parameters.maximum : parameters.minimum));
+        report_(Severity::warning,
+                "the sequence nears its end: " + std::to_string(values_left_) + " values are left before " +
+                    std::to_string(parameters.increment > 0 ? parameters.maximum : parameters.minimum));
     near_end_reported_ = near_end;
 }
 

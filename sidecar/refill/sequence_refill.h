@@ -1,5 +1,6 @@
-// The refill of one sequence: what to ask of PostgreSQL and when, what its answers mean, and what may be published. Pure but for the
-// window it fills: time and dice come in, steps go out; the refiller carries them over the connection. On the refill thread.
+// The refill of one sequence: what to ask of PostgreSQL and when, what its answers mean, and what may be published.
+// Pure but for the window it fills: time and dice come in, steps go out; the refiller carries them over the connection.
+// On the refill thread.
 #pragma once
 
 #include <cstdint>
@@ -19,14 +20,15 @@
 namespace next_id {
 
 enum class RefillState : std::uint8_t {
-    verifying,  // nothing asked yet: the first step inspects the sequence, and so whether an adopted window is still its
+    verifying,  // nothing asked yet: the first step inspects the sequence, and so whether an adopted window is still
+                // its
     reserving,  // the ordinary state; on a new connection, or after a failure, inspected before it reserves again
     refused,    // the sequence is not one that may be used; inspected until that is cured
     latched,    // the sequence went back; inspected until an operator has moved it past the mark
 };
 
 class SequenceRefill {
-   public:
+ public:
     struct Settings {
         PolicySettings policy;
         Increment mode = Increment::step;
@@ -36,7 +38,7 @@ class SequenceRefill {
     };
     enum class Severity : std::uint8_t { info, warning, error };
     using Report = std::function<void(Severity, const std::string& message)>;  // one call for each change of state
-    using Dice = std::function<double()>;                                        // in [0, 1)
+    using Dice = std::function<double()>;                                      // in [0, 1)
 
     static constexpr std::uint64_t statement_values_max = 100'000;
 
@@ -51,7 +53,8 @@ class SequenceRefill {
     void on_connected() { verified_ = false; }
     // What to send to PostgreSQL now. The caller answers it with exactly one of the calls on_*() below.
     Step next_step(Instant now);
-    // When next_step() may have something to say though nothing happened: a back-off ends, or demand reaches the refill level.
+    // When next_step() may have something to say though nothing happened: a back-off ends, or demand reaches the refill
+    // level.
     Instant next_step_at(Instant now) const;
 
     void on_inspected(Instant now, const InspectAnswer& answer);
@@ -59,28 +62,35 @@ class SequenceRefill {
     void on_reserved(Instant now, const ReserveAnswer& answer);
     // A statement that failed, or whose answer is in doubt: whatever it reserved is lost.
     void on_failed(Instant now, std::string_view sqlstate, const std::string& error);
-    // The connection's trouble, not this sequence's: no statement was sent, or its answer will not come, or is late. Empty: it is over.
+    // The connection's trouble, not this sequence's: no statement was sent, or its answer will not come, or is late.
+    // Empty: it is over.
     void on_trouble(const Trouble& trouble);
 
-    // Measures demand, publishes what the ring had no room for, serves the waiting. Call it at every wake-up, and once a second.
+    // Measures demand, publishes what the ring had no room for, serves the waiting. Call it at every wake-up, and once
+    // a second.
     void tick(Instant now);
 
     Supply& supply() { return supply_; }
     RefillState state() const { return state_; }
     const RefillPolicy& policy() const { return policy_; }
     std::uint64_t left() const { return supply_.window().left() + pending_ids_; }
-    std::uint64_t discarded() const { return discarded_; }  // IDs thrown away since the process began
-    std::uint64_t issued() const;                           // IDs taken since the process began
-    const std::string& problem() const { return problem_; } // why refused or latched; empty otherwise
+    std::uint64_t discarded() const { return discarded_; }   // IDs thrown away since the process began
+    std::uint64_t issued() const;                            // IDs taken since the process began
+    const std::string& problem() const { return problem_; }  // why refused or latched; empty otherwise
     // Whether an ID can be had now, as far as is known.
-    bool can_give() const { return is_strict() ? state_ == RefillState::reserving && own_trouble_.msg.empty() && supply_.trouble().msg.empty() : left() != 0; }
+    bool can_give() const {
+        return is_strict()
+                   ? state_ == RefillState::reserving && own_trouble_.msg.empty() && supply_.trouble().msg.empty()
+                   : left() != 0;
+    }
     std::optional<Instant> refilled_at() const { return refilled_at_; }
-    double seconds_left() const;                            // at the present demand; infinite without any
+    double seconds_left() const;  // at the present demand; infinite without any
 
-   private:
+ private:
     bool check_identity(Instant now, const SourceIdentity& identity);
     bool check_parameters(Instant now, const SequenceParameters& parameters);
-    bool latch_if_it_went_back(Instant now, std::optional<std::int64_t> last_value, const SequenceParameters& parameters);
+    bool latch_if_it_went_back(Instant now, std::optional<std::int64_t> last_value,
+                               const SequenceParameters& parameters);
     void latch(Instant now, const std::string& how);
     void resume(const InspectAnswer& answer, std::int64_t past);
     void publish(std::vector<Range> ranges);
@@ -108,22 +118,22 @@ class SequenceRefill {
     bool verified_ = false;  // inspected since the last connection or failure
     Trouble own_trouble_;    // of its last statement; empty when that succeeded
 
-    std::deque<Range> pending_;        // reserved, but the ring had no room yet; before all that is reserved later
+    std::deque<Range> pending_;  // reserved, but the ring had no room yet; before all that is reserved later
     std::uint64_t pending_ids_ = 0;
-    std::uint64_t received_ = 0;       // IDs adopted or reserved, but for those discarded
+    std::uint64_t received_ = 0;  // IDs adopted or reserved, but for those discarded
     std::uint64_t discarded_ = 0;
-    bool filled_once_ = false;         // it had more than was waited for
-    std::vector<Range> scratch_;       // for those who wait, made when the first does
+    bool filled_once_ = false;    // it had more than was waited for
+    std::vector<Range> scratch_;  // for those who wait, made when the first does
 
-    std::int64_t increment_ = 0;       // as last seen; 0: not yet
-    std::uint64_t values_left_ = 1;    // until the end of the sequence, as last seen
+    std::int64_t increment_ = 0;                       // as last seen; 0: not yet
+    std::uint64_t values_left_ = 1;                    // until the end of the sequence, as last seen
     std::uint64_t values_max_ = statement_values_max;  // in one statement: halved when one times out
     std::uint64_t values_asked_ = 0;                   // by the step under way
     bool near_end_reported_ = false;
     std::optional<Instant> refilled_at_;
 
-    WaitingList::Id asked_for_ = 0;            // strict order: the last request that waited when the step under way was made
-    Instant asked_at_ = Instant::min();        // strict order: when that was made
+    WaitingList::Id asked_for_ = 0;      // strict order: the last request that waited when the step under way was made
+    Instant asked_at_ = Instant::min();  // strict order: when that was made
 };
 
 }  // namespace next_id

@@ -26,7 +26,8 @@ ConnectionSet::ConnectionSet(uv_loop_t* loop, HttpHandler& handler) : loop_{loop
 }
 
 void ConnectionSet::adopt(int descriptor) {
-    auto connection = std::make_unique<HttpConnection>(handler_, [this](HttpConnection& finished) { on_finished(finished); });
+    auto connection =
+        std::make_unique<HttpConnection>(handler_, [this](HttpConnection& finished) { on_finished(finished); });
     if (!connection->start(loop_, descriptor)) return;
     HttpConnection* const key = connection.get();
     connections_.emplace(key, std::move(connection));
@@ -54,7 +55,9 @@ void ConnectionSet::on_finished(HttpConnection& connection) {
     tell_if_drained();
 }
 
-void ConnectionSet::bury() { finished_.clear(); }
+void ConnectionSet::bury() {
+    finished_.clear();
+}
 
 void ConnectionSet::sweep() {
     std::vector<HttpConnection*> open;

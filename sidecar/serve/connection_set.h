@@ -14,19 +14,19 @@
 namespace next_id {
 
 class ConnectionSet {
-   public:
+ public:
     // `handler` must outlive the set.
     ConnectionSet(uv_loop_t* loop, HttpHandler& handler);
 
     void adopt(int descriptor);
 
-    // No connection stays open longer than what it has in flight. `drained` is called once, when the last is gone; at once, if there is
-    // none. What is adopted later is closed.
+    // No connection stays open longer than what it has in flight. `drained` is called once, when the last is gone; at
+    // once, if there is none. What is adopted later is closed.
     void drain(std::function<void()> drained);
 
     std::size_t size() const { return connections_.size(); }
 
-   private:
+ private:
     void on_finished(HttpConnection& connection);
     void tell_if_drained();
     void bury();
@@ -37,7 +37,8 @@ class ConnectionSet {
     bool draining_ = false;
     std::function<void()> drained_;  // until it has been called
     std::unordered_map<HttpConnection*, std::unique_ptr<HttpConnection>> connections_;
-    // Destroyed once a turn: their own calls may be under way until then. Before the loop waits, so that no client waits for its end.
+    // Destroyed once a turn: their own calls may be under way until then. Before the loop waits, so that no client
+    // waits for its end.
     std::vector<std::unique_ptr<HttpConnection>> finished_;
     Handle<uv_prepare_t> turn_;
     Handle<uv_timer_t> sweep_;

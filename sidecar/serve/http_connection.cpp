@@ -44,7 +44,8 @@ void HttpConnection::answer(std::string_view bytes) {
     bool more = true;
     while (more && state_ == State::open && stream_->unwritten() == 0) {
         out.clear();
-        while (more && state_ == State::open && out.size() < answers_bytes_max) more = !bytes.empty() && answer_one(bytes, out);
+        while (more && state_ == State::open && out.size() < answers_bytes_max)
+            more = !bytes.empty() && answer_one(bytes, out);
         stream_->write(out);
     }
     if (out.capacity() > out_bytes_kept_max) std::string{}.swap(out);
@@ -73,7 +74,8 @@ bool HttpConnection::answer_one(std::string_view& bytes, std::string& out) {
 void HttpConnection::answer_error(const HttpError& error, std::string& out) {
     std::string body;
     append_error(body, error.status, msg_of(error.status), error.sentence);
-    append_response(out, {.status = error.status, .close = true, .allow = error.status == 405 ? "GET, HEAD, POST" : ""}, body);
+    append_response(out, {.status = error.status, .close = true, .allow = error.status == 405 ? "GET, HEAD, POST" : ""},
+                    body);
     state_ = State::closing;
     linger_ = true;
 }
@@ -113,8 +115,12 @@ void HttpConnection::go_on() {
     stream_->start_reading();
 }
 
-void HttpConnection::on_end() { finish(); }  // reading stops while something is in flight, so nothing is
-void HttpConnection::on_lost() { finish(); }
+void HttpConnection::on_end() {
+    finish();
+}  // reading stops while something is in flight, so nothing is
+void HttpConnection::on_lost() {
+    finish();
+}
 
 void HttpConnection::drain() {
     draining_ = true;

@@ -1,5 +1,6 @@
-// One client's HTTP session over a stream: keep-alive, pipelining, answers in the order of the requests. While a request is parked or the
-// client does not read, nothing more is read from it, so its memory is bounded. On its loop's thread.
+// One client's HTTP session over a stream: keep-alive, pipelining, answers in the order of the requests. While a
+// request is parked or the client does not read, nothing more is read from it, so its memory is bounded. On its loop's
+// thread.
 #pragma once
 
 #include <functional>
@@ -14,7 +15,7 @@
 namespace next_id {
 
 class HttpConnection final : Stream::Listener {
-   public:
+ public:
     // Called once, when the connection is over. Its owner destroys it in a later turn of the loop, not in the call.
     using Finished = std::function<void(HttpConnection&)>;
 
@@ -31,20 +32,21 @@ class HttpConnection final : Stream::Listener {
 
     bool closes_after_answer() const { return close_after_; }
 
-    // Finishes what is in flight, says so in its last answer, and closes. A connection that is between requests closes at once.
+    // Finishes what is in flight, says so in its last answer, and closes. A connection that is between requests closes
+    // at once.
     void drain();
 
     // Called about once a second: ends what has lingered long enough, and what makes no progress because of its client.
     void sweep();
 
-   private:
+ private:
     enum class State : std::uint8_t {
-        open,      // reads and answers
-        parked,    // a request waits for IDs; nothing is read
-        blocked,   // the client does not read its answers; nothing is read
-        closing,   // the last answer has been given; closes when it is written
-        lingering, // all is written, and the client may still be sending; what it sends is thrown away
-        finished,  // over; waits to be destroyed
+        open,       // reads and answers
+        parked,     // a request waits for IDs; nothing is read
+        blocked,    // the client does not read its answers; nothing is read
+        closing,    // the last answer has been given; closes when it is written
+        lingering,  // all is written, and the client may still be sending; what it sends is thrown away
+        finished,   // over; waits to be destroyed
     };
 
     void on_bytes(std::string_view bytes) override;
@@ -64,12 +66,12 @@ class HttpConnection final : Stream::Listener {
     const Finished finished_;
     State state_ = State::open;
     bool draining_ = false;
-    bool close_after_ = false;  // the request in hand is the last
-    bool linger_ = false;       // the request in hand was refused before all of it was read
+    bool close_after_ = false;   // the request in hand is the last
+    bool linger_ = false;        // the request in hand was refused before all of it was read
     unsigned stuck_sweeps_ = 0;  // since the client last did its part
     std::size_t lingered_bytes_ = 0;
     HttpParser parser_;
-    std::string unread_;       // read from the client, but not yet looked at
+    std::string unread_;  // read from the client, but not yet looked at
     std::unique_ptr<Stream> stream_;
 };
 

@@ -23,7 +23,8 @@ bool IdHandler::handle(const HttpRequest& request, bool close, HttpConnection& c
 }
 
 void IdHandler::forget(HttpConnection& connection) {
-    const auto found = std::ranges::find_if(parked_, [&](const auto& entry) { return entry.second.connection == &connection; });
+    const auto found =
+        std::ranges::find_if(parked_, [&](const auto& entry) { return entry.second.connection == &connection; });
     if (found == parked_.end()) return;
     service_.supply_of(found->second.request).waiting().cancel(found->second.waiter);
     parked_.erase(found);
@@ -41,7 +42,8 @@ void IdHandler::deliver(std::uint64_t request, WaitResult result, std::span<cons
             service_.answer_taken(parked.request, ranges, out);
             break;
         case WaitResult::refused:
-            service_.answer_unavailable(parked.request, "the window cannot hold that many IDs in so many ranges: ask for fewer", out);
+            service_.answer_unavailable(parked.request,
+                                        "the window cannot hold that many IDs in so many ranges: ask for fewer", out);
             break;
         case WaitResult::expired:
         case WaitResult::failed:

@@ -1,5 +1,5 @@
-// Answers requests for IDs on one serve thread, and keeps those that wait for a dry window until their IDs, or word that there are none,
-// are delivered. On its thread.
+// Answers requests for IDs on one serve thread, and keeps those that wait for a dry window until their IDs, or word
+// that there are none, are delivered. On its thread.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@
 namespace next_id {
 
 class IdHandler final : public HttpHandler {
-   public:
+ public:
     // `thread`: the number under which the waiting lists know this thread.
     IdHandler(IdService service, unsigned thread, Duration wait_max)
         : service_{std::move(service)}, thread_{thread}, wait_max_{wait_max} {}
@@ -28,7 +28,7 @@ class IdHandler final : public HttpHandler {
     // The end of a wait. `request` is the number that the waiting list was given; it may be forgotten by now.
     void deliver(std::uint64_t request, WaitResult result, std::span<const Range> ranges);
 
-   private:
+ private:
     struct Parked {
         ParkedRequest request;
         HttpConnection* connection;

@@ -12,8 +12,8 @@ namespace next_id {
 
 namespace {
 
-constexpr int accepted_in_a_turn_max = 64;      // then the connections that are there have their turn
-constexpr std::uint64_t pause_ms = 100;         // when the system has no descriptors or memory to give
+constexpr int accepted_in_a_turn_max = 64;  // then the connections that are there have their turn
+constexpr std::uint64_t pause_ms = 100;     // when the system has no descriptors or memory to give
 
 }  // namespace
 
@@ -46,7 +46,8 @@ void Listener::accept_all() {
 
 // The socket stays readable, so going on at once would only spin.
 void Listener::pause() {
-    if (auto line = failures_.failed(std::string{"cannot accept connections for now: "} + std::strerror(errno), Clock::now()))
+    if (auto line =
+            failures_.failed(std::string{"cannot accept connections for now: "} + std::strerror(errno), Clock::now()))
         log::warn(*line);
     uv_poll_stop(watch_.get());
     const auto on_time = [](uv_timer_t* handle) {

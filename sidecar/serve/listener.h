@@ -1,5 +1,5 @@
-// Accepts connections from a listening socket on a loop, and hands each descriptor on: also to a loop of another thread. On its loop's
-// thread.
+// Accepts connections from a listening socket on a loop, and hands each descriptor on: also to a loop of another
+// thread. On its loop's thread.
 #pragma once
 
 #include <uv.h>
@@ -13,14 +13,14 @@
 namespace next_id {
 
 class Listener {
-   public:
+ public:
     // Owns the descriptor that it is given.
     using Accepted = std::function<void(int descriptor)>;
 
     // `socket` listens and does not block.
     Listener(uv_loop_t* loop, FileDescriptor socket, Accepted accepted);
 
-   private:
+ private:
     void accept_all();
     void pause();
     void resume();

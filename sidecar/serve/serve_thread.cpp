@@ -20,7 +20,8 @@ ServeThread::ServeThread(IdHandler handler) : handler_{std::move(handler)} {
     heartbeat_ = make_handle<uv_timer_t>(this, [this](uv_timer_t* handle) { return uv_timer_init(&loop_, handle); });
     require(heartbeat_ != nullptr);
     const auto beat = [](uv_timer_t* handle) {
-        if (auto* const self = static_cast<ServeThread*>(handle->data)) self->turned_at_ = Clock::now().time_since_epoch().count();
+        if (auto* const self = static_cast<ServeThread*>(handle->data))
+            self->turned_at_ = Clock::now().time_since_epoch().count();
     };
     turned_at_ = Clock::now().time_since_epoch().count();
     uv_timer_start(heartbeat_.get(), beat, 0, heartbeat_ms);
@@ -82,7 +83,8 @@ void ServeThread::on_inbox() {
         std::swap(inbox, inbox_);
     }
     for (const int descriptor : inbox.descriptors) connections_->adopt(descriptor);
-    for (const Delivery& delivery : inbox.deliveries) handler_.deliver(delivery.request, delivery.result, delivery.ranges);
+    for (const Delivery& delivery : inbox.deliveries)
+        handler_.deliver(delivery.request, delivery.result, delivery.ranges);
     if (inbox.drained) {
         listeners_.clear();
         connections_->drain(std::move(inbox.drained));

@@ -1,5 +1,5 @@
-// A thread with a loop of its own that serves connections. Others hand it accepted descriptors, the ends of waits, and the word to drain;
-// it shares nothing else with them.
+// A thread with a loop of its own that serves connections. Others hand it accepted descriptors, the ends of waits, and
+// the word to drain; it shares nothing else with them.
 #pragma once
 
 #include <uv.h>
@@ -20,7 +20,7 @@
 namespace next_id {
 
 class ServeThread {
-   public:
+ public:
     explicit ServeThread(IdHandler handler);
     ~ServeThread();  // stops the loop, whatever is open, and joins the thread
     ServeThread(const ServeThread&) = delete;
@@ -38,7 +38,7 @@ class ServeThread {
     // When the loop last turned.
     Instant turned_at() const { return Instant{Duration{turned_at_.load(std::memory_order_relaxed)}}; }
 
-   private:
+ private:
     struct Delivery {
         std::uint64_t request;
         WaitResult result;

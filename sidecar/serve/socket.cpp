@@ -15,7 +15,9 @@ namespace {
 
 constexpr int listen_backlog = 1024;
 
-std::string system_error() { return std::strerror(errno); }
+std::string system_error() {
+    return std::strerror(errno);
+}
 
 std::string printed(const HostPort& address) {
     const bool ipv6 = address.host.find(':') != std::string::npos;
@@ -25,7 +27,8 @@ std::string printed(const HostPort& address) {
 std::string cannot_listen(const HostPort& address) {
     std::string why = "cannot listen on " + printed(address) + ": " + system_error();
     if (errno == EADDRINUSE)
-        why += ". Another process has it: ss -ltnp 'sport = :" + std::to_string(address.port) + "' tells which; or choose another port";
+        why += ". Another process has it: ss -ltnp 'sport = :" + std::to_string(address.port) +
+               "' tells which; or choose another port";
     if (errno == EACCES) why += ". Ports below 1024 need a privilege: choose a higher one";
     return why;
 }

@@ -17,8 +17,9 @@ std::uint16_t bound_port(const FileDescriptor& socket);
 
 // A listening Unix socket by its name in the file system, which is removed when it is destroyed.
 class UnixSocket {
-   public:
-    // Takes the place of a socket that a dead process left behind, never that of a live one. The name appears with its mode already set.
+ public:
+    // Takes the place of a socket that a dead process left behind, never that of a live one. The name appears with its
+    // mode already set.
     static Expected<UnixSocket> listen(const std::filesystem::path& path, unsigned mode);
 
     UnixSocket(UnixSocket&& from) noexcept = default;
@@ -27,12 +28,13 @@ class UnixSocket {
     // For the one who accepts.
     FileDescriptor take_descriptor() { return std::move(socket_); }
 
-   private:
+ private:
     UnixSocket(std::filesystem::path path, FileLock lock, FileDescriptor socket)
         : path_{std::move(path)}, lock_{std::move(lock)}, socket_{std::move(socket)} {}
 
     std::filesystem::path path_;
-    FileLock lock_;  // of a file beside it: between two sidecars that start at once, a look at the socket does not decide
+    FileLock
+        lock_;  // of a file beside it: between two sidecars that start at once, a look at the socket does not decide
     FileDescriptor socket_;
 };
 

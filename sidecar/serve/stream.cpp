@@ -62,7 +62,8 @@ void Stream::CloseStream::operator()(uv_stream_t* handle) const noexcept {
 }
 
 std::unique_ptr<Stream> Stream::adopt(uv_loop_t* loop, int descriptor, Listener& listener) {
-    uv_stream_t* const raw = is_unix_socket(descriptor) ? open_stream<uv_pipe_t>(loop, descriptor) : open_stream<uv_tcp_t>(loop, descriptor);
+    uv_stream_t* const raw =
+        is_unix_socket(descriptor) ? open_stream<uv_pipe_t>(loop, descriptor) : open_stream<uv_tcp_t>(loop, descriptor);
     if (raw == nullptr) return nullptr;
     std::unique_ptr<Stream> stream{new Stream{StreamHandle{raw}, listener}};
     raw->data = stream.get();
@@ -72,7 +73,9 @@ std::unique_ptr<Stream> Stream::adopt(uv_loop_t* loop, int descriptor, Listener&
 void Stream::start_reading() {
     uv_read_start(
         handle_.get(),
-        [](uv_handle_t*, std::size_t, uv_buf_t* buffer) { *buffer = uv_buf_init(read_buffer.data(), read_buffer.size()); },
+        [](uv_handle_t*, std::size_t, uv_buf_t* buffer) {
+            *buffer = uv_buf_init(read_buffer.data(), read_buffer.size());
+        },
         [](uv_stream_t* handle, ssize_t size, const uv_buf_t* buffer) {
             auto* const self = static_cast<Stream*>(handle->data);
             if (self == nullptr || size == 0) return;
@@ -82,7 +85,9 @@ void Stream::start_reading() {
         });
 }
 
-void Stream::stop_reading() { uv_read_stop(handle_.get()); }
+void Stream::stop_reading() {
+    uv_read_stop(handle_.get());
+}
 
 void Stream::write(std::string_view bytes) {
     if (bytes.empty()) return;

@@ -1,5 +1,5 @@
-// A connected socket on a loop: bytes in, bytes out. Writes what the socket takes at once and keeps the rest, so that the caller can stop
-// making more until it has drained. On the loop's thread.
+// A connected socket on a loop: bytes in, bytes out. Writes what the socket takes at once and keeps the rest, so that
+// the caller can stop making more until it has drained. On the loop's thread.
 #pragma once
 
 #include <uv.h>
@@ -14,16 +14,16 @@
 namespace next_id {
 
 class Stream {
-   public:
+ public:
     // Told of what happens. In each call it may destroy the stream.
     class Listener {
-       public:
+     public:
         virtual void on_bytes(std::string_view bytes) = 0;  // valid during the call
         virtual void on_end() = 0;                          // the peer sends no more; it may still read
         virtual void on_lost() = 0;                         // nothing can be read or written any more
         virtual void on_drained() = 0;                      // all that was kept has been written
 
-       protected:
+     protected:
         ~Listener() = default;
     };
 
@@ -33,10 +33,10 @@ class Stream {
     void start_reading();
     void stop_reading();
     void write(std::string_view bytes);
-    void end_writing();  // the peer sees the end; reading goes on
+    void end_writing();                                   // the peer sees the end; reading goes on
     std::size_t unwritten() const { return unwritten_; }  // bytes kept
 
-   private:
+ private:
     // Which of the two kinds a socket is, libuv decides by its handle; the owner need not know.
     struct CloseStream {
         void operator()(uv_stream_t* handle) const noexcept;

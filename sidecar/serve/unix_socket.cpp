@@ -24,7 +24,9 @@ sockaddr_un address_of(const std::filesystem::path& path) {
     return address;
 }
 
-FileDescriptor new_socket() { return FileDescriptor{::socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)}; }
+FileDescriptor new_socket() {
+    return FileDescriptor{::socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)};
+}
 
 // Who answers at that path now; nothing when nobody does.
 std::optional<std::string> holder_of(const std::filesystem::path& path) {
@@ -42,9 +44,11 @@ Expected<Nothing> make_way(const std::filesystem::path& path) {
     struct stat found {};
     if (lstat(path.c_str(), &found) != 0) return Nothing{};
     if (!S_ISSOCK(found.st_mode))
-        return Unexpected{"cannot listen on " + path.string() + ": there is a file of that name that is not a socket. Remove it, or choose another --socket"};
+        return Unexpected{"cannot listen on " + path.string() +
+                          ": there is a file of that name that is not a socket. Remove it, or choose another --socket"};
     if (const auto holder = holder_of(path))
-        return Unexpected{"cannot listen on " + path.string() + ": " + *holder + " answers there. Stop it, or choose another --socket"};
+        return Unexpected{"cannot listen on " + path.string() + ": " + *holder +
+                          " answers there. Stop it, or choose another --socket"};
     return Nothing{};
 }
 
@@ -65,7 +69,8 @@ Expected<UnixSocket> UnixSocket::listen(const std::filesystem::path& path, unsig
     const std::filesystem::path& temporary = made.path_;
     unlink(temporary.c_str());
     const sockaddr_un address = address_of(temporary);
-    if (!made.socket_ || bind(made.socket_.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) return cannot("bind");
+    if (!made.socket_ || bind(made.socket_.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0)
+        return cannot("bind");
     if (chmod(temporary.c_str(), mode) != 0) return cannot("chmod");
     if (::listen(made.socket_.get(), listen_backlog) != 0) return cannot("listen");
     if (rename(temporary.c_str(), path.c_str()) != 0) return cannot("rename");

@@ -1,5 +1,6 @@
-// A configured sequence as the serving and the refilling side share it: they know nothing else of each other. Serve threads take from the
-// window, or park in the waiting list and ring; the refill thread publishes, serves those who wait, and says what troubles it.
+// A configured sequence as the serving and the refilling side share it: they know nothing else of each other. Serve
+// threads take from the window, or park in the waiting list and ring; the refill thread publishes, serves those who
+// wait, and says what troubles it.
 #pragma once
 
 #include <functional>
@@ -13,7 +14,8 @@
 
 namespace next_id {
 
-// Why no IDs come, as an answer tells it: a sentence that programs may compare, and the reason in PostgreSQL's or our words.
+// Why no IDs come, as an answer tells it: a sentence that programs may compare, and the reason in PostgreSQL's or our
+// words.
 struct Trouble {
     std::string msg;
     std::string error;
@@ -22,9 +24,9 @@ struct Trouble {
 };
 
 class Supply {
-   public:
-    // `ring` makes the refill thread look at this supply soon; `deliver` carries the end of a wait to the thread whose request it is.
-    // Any thread may call either.
+ public:
+    // `ring` makes the refill thread look at this supply soon; `deliver` carries the end of a wait to the thread whose
+    // request it is. Any thread may call either.
     struct Wiring {
         std::function<void()> ring;
         WaitingList::Deliver deliver;
@@ -49,7 +51,7 @@ class Supply {
         trouble_ = std::move(trouble);
     }
 
-   private:
+ private:
     const std::string sequence_;
     const std::unique_ptr<WindowFile> window_;
     const Wiring wiring_;

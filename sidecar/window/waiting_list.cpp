@@ -57,7 +57,8 @@ WaitingList::Id WaitingList::newest() const {
     return next_id_ - 1;
 }
 
-WaitingList::Served WaitingList::serve(WindowFile& window, std::span<Range> scratch, const Deliver& deliver, Id newest) {
+WaitingList::Served WaitingList::serve(WindowFile& window, std::span<Range> scratch, const Deliver& deliver,
+                                       Id newest) {
     require(!scratch.empty());
     for (Served served;;) {
         Waiter waiter;

@@ -59,7 +59,9 @@ BOOST_AUTO_TEST_CASE(strict_order_works_behind_pgbouncer) {
         }
 }
 
-int ids_left(SidecarProcess& sidecar) { return std::stoi(sidecar.status("ids_left")); }
+int ids_left(SidecarProcess& sidecar) {
+    return std::stoi(sidecar.status("ids_left"));
+}
 
 BOOST_AUTO_TEST_CASE(pgbouncer_is_restarted_under_load) {
     const std::string sequence = new_sequence();

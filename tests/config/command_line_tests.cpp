@@ -60,7 +60,8 @@ BOOST_AUTO_TEST_CASE(a_secret_is_refused_as_a_flag_and_not_repeated) {
 
 BOOST_AUTO_TEST_CASE(wrong_usage_is_said_in_a_sentence) {
     BOOST_TEST(refused({}) == "one command is wanted: serve, get, check or status; next-id --help says more");
-    BOOST_TEST(refused({"serve", "check"}) == "one command is wanted: serve, get, check or status; next-id --help says more");
+    BOOST_TEST(refused({"serve", "check"}) ==
+               "one command is wanted: serve, get, check or status; next-id --help says more");
     BOOST_TEST(refused({"serv"}) == "\"serv\" is not understood; next-id --help says what is allowed");
     BOOST_TEST(refused({"get", "--threads", "2"}) ==
                "\"--threads\" is not understood; next-id --help says what is allowed");

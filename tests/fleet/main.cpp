@@ -1,7 +1,8 @@
 // A fleet of sidecars and its one PostgreSQL, on simulated time: the refill as it ships, and a server of a stated
 // capacity.
-//   fleet steady [--seed N] [--pods N] [--demand N]   what each kind of fleet costs: a line for each mode, demand and size
-//   fleet outage [--seed N] [--pods N] [--demand N] [--down S] [--manner shipped|unjittered|naive] [--connections N]
+//   fleet steady [--seed N] [--pods N] [--demand N]   what each kind of fleet costs: a line for each mode, demand and
+//   size fleet outage [--seed N] [--pods N] [--demand N] [--down S] [--manner shipped|unjittered|naive] [--connections
+//   N]
 //                                           a line for each second around an outage
 //   fleet check                             the promises; what was broken, and exit code 1
 // CSV on stdout. The same seed gives the same run.

@@ -1,7 +1,8 @@
-// The real Window under the weak memory of C++, simulated by Relacy (Debian: relacy-dev): every load may see any value that the orders allow it
-// to see, of the last three, and every swap may fail for nothing. What x86 and ThreadSanitizer cannot show, since they have no such values.
-// A ring of two slots is full at first; a publisher publishes one range more and says when to wake it, or closes; takers take.
-// Relacy's stores become visible in the order in which they ran: of load buffering, which C++ allows on paper, it knows nothing.
+// The real Window under the weak memory of C++, simulated by Relacy (Debian: relacy-dev): every load may see any value
+// that the orders allow it to see, of the last three, and every swap may fail for nothing. What x86 and ThreadSanitizer
+// cannot show, since they have no such values. A ring of two slots is full at first; a publisher publishes one range
+// more and says when to wake it, or closes; takers take. Relacy's stores become visible in the order in which they ran:
+// of load buffering, which C++ allows on paper, it knows nothing.
 #include "protocol/window_layout.h"
 
 // Relacy makes macros of assert, new and the memory orders: after all else.
@@ -118,7 +119,7 @@ struct Scenario : rl::test_suite<Scenario<end, takers, takes, amount>, 1 + taker
             for (int i = 0; i < count[whose]; ++i, ++total) {
                 const std::int64_t id = got[whose][i];
                 RL_ASSERT(id == 10 || id == 20 || id == 30 || (id == 40 && published == 1));  // none unpublished
-                RL_ASSERT(!std::exchange(seen[id / 10 - 1], true));                                    // none twice
+                RL_ASSERT(!std::exchange(seen[id / 10 - 1], true));                           // none twice
             }
         if (end != End::wake) {
             RL_ASSERT(total == 3 + published);  // none lost
@@ -126,7 +127,8 @@ struct Scenario : rl::test_suite<Scenario<end, takers, takes, amount>, 1 + taker
         }
         RL_ASSERT(total >= 3 || !found_dry);  // nobody found it dry while there were some
         const std::uint64_t wake_at = memory->header.wake_at.load(std::memory_order_relaxed);
-        RL_ASSERT(memory->header.cursor.load(std::memory_order_relaxed) < wake_at || wakes == 1 || reached);  // no wake lost
+        RL_ASSERT(memory->header.cursor.load(std::memory_order_relaxed) < wake_at || wakes == 1 ||
+                  reached);  // no wake lost
         RL_ASSERT(wakes <= 1);
     }
 };
@@ -140,11 +142,16 @@ void check(const char* name, rl::scheduler_type_e search, rl::iteration_t runs, 
     params.iteration_count = runs;
     params.context_bound = switches;
     params.execution_depth_limit = 4000;
-    std::ostream nowhere{nullptr};  // one that grows would free memory in the middle of things, which Relacy takes for the model's
+    std::ostream nowhere{
+        nullptr};  // one that grows would free memory in the middle of things, which Relacy takes for the model's
     params.output_stream = params.progress_stream = &nowhere;
     const bool passed = rl::simulate<Suite>(params);
-    std::cout << name << ", " << (search == rl::sched_full ? "every execution" : search == rl::sched_bound ? "at most " + std::to_string(switches) + " switches" : "at random")
-              << ": " << params.stop_iteration << " executions, " << (passed ? "no fault" : rl::test_result_str(params.test_result)) << std::endl;
+    std::cout << name << ", "
+              << (search == rl::sched_full    ? "every execution"
+                  : search == rl::sched_bound ? "at most " + std::to_string(switches) + " switches"
+                                              : "at random")
+              << ": " << params.stop_iteration << " executions, "
+              << (passed ? "no fault" : rl::test_result_str(params.test_result)) << std::endl;
     failures += !passed;
 }
 

@@ -1,4 +1,5 @@
-// Simulated time: events in the order of their instants, and the dice that decide about them. A seed gives the same run again.
+// Simulated time: events in the order of their instants, and the dice that decide about them. A seed gives the same run
+// again.
 #pragma once
 
 #include <cstdint>
@@ -12,11 +13,13 @@
 namespace next_id::simulation {
 
 class Clockwork {
-   public:
+ public:
     explicit Clockwork(std::uint64_t seed) : random_{seed} {}
 
     Instant now() const { return now_; }
-    void at(Instant when, std::function<void()> event) { events_.emplace(std::pair{std::max(when, now_), order_++}, std::move(event)); }
+    void at(Instant when, std::function<void()> event) {
+        events_.emplace(std::pair{std::max(when, now_), order_++}, std::move(event));
+    }
     void after(Duration wait, std::function<void()> event) { at(now_ + wait, std::move(event)); }
 
     void run_until(Instant end) {
@@ -32,13 +35,16 @@ class Clockwork {
 
     bool chance(double probability) { return share() < probability; }
     double share() { return std::uniform_real_distribution<double>{0, 1}(random_); }
-    std::uint64_t between(std::uint64_t least, std::uint64_t most) { return std::uniform_int_distribution<std::uint64_t>{least, most}(random_); }
+    std::uint64_t between(std::uint64_t least, std::uint64_t most) {
+        return std::uniform_int_distribution<std::uint64_t>{least, most}(random_);
+    }
     // Mostly short, sometimes long.
     Duration wait_of_about(double seconds) {
-        return std::chrono::duration_cast<Duration>(std::chrono::duration<double>(std::exponential_distribution<double>{1 / seconds}(random_)));
+        return std::chrono::duration_cast<Duration>(
+            std::chrono::duration<double>(std::exponential_distribution<double>{1 / seconds}(random_)));
     }
 
-   private:
+ private:
     Instant now_{std::chrono::seconds{1000}};
     std::uint64_t order_ = 0;
     std::map<std::pair<Instant, std::uint64_t>, std::function<void()>> events_;

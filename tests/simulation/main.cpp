@@ -50,10 +50,14 @@ int main(int argc, char** argv) {
     if (mkdtemp(base) == nullptr) return std::perror("mkdtemp"), 2;
 
     const auto began = std::chrono::steady_clock::now();
-    const auto elapsed_s = [&] { return std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count(); };
+    const auto elapsed_s = [&] {
+        return std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+    };
     std::uint64_t done = 0, ids = 0, reservations = 0;
     int status = 0;
-    for (std::uint64_t seed = options.first; done < options.seeds && (options.seconds == 0 || elapsed_s() < static_cast<double>(options.seconds)); ++seed, ++done) {
+    for (std::uint64_t seed = options.first;
+         done < options.seeds && (options.seconds == 0 || elapsed_s() < static_cast<double>(options.seconds));
+         ++seed, ++done) {
         const std::filesystem::path dir = std::filesystem::path{base} / std::to_string(seed);
         const Outcome outcome = run_scenario(seed, dir, options.planted, options.trace);
         std::filesystem::remove_all(dir);
@@ -65,7 +69,8 @@ int main(int argc, char** argv) {
         break;
     }
     std::filesystem::remove_all(base);
-    std::printf("%s: %llu seeds, %llu IDs, %llu reservations, %.1f s\n", status == 0 ? "no promise broken" : "BROKEN", static_cast<unsigned long long>(done),
-                static_cast<unsigned long long>(ids), static_cast<unsigned long long>(reservations), elapsed_s());
+    std::printf("%s: %llu seeds, %llu IDs, %llu reservations, %.1f s\n", status == 0 ? "no promise broken" : "BROKEN",
+                static_cast<unsigned long long>(done), static_cast<unsigned long long>(ids),
+                static_cast<unsigned long long>(reservations), elapsed_s());
     return status;
 }

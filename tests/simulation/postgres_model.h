@@ -1,5 +1,6 @@
-// PostgreSQL as far as a sequence and its durability go, on simulated time: nextval is WAL-logged once in 33 calls, a commit waits for the
-// disk (and a standby) only when its transaction wrote WAL, a crash loses what was not flushed. Facts: sequence.c and xact.c of PostgreSQL.
+// PostgreSQL as far as a sequence and its durability go, on simulated time: nextval is WAL-logged once in 33 calls, a
+// commit waits for the disk (and a standby) only when its transaction wrote WAL, a crash loses what was not flushed.
+// Facts: sequence.c and xact.c of PostgreSQL.
 #pragma once
 
 #include <cstdint>
@@ -15,14 +16,15 @@ struct SequenceDefinition {
 };
 
 class PostgresModel {
-   public:
+ public:
     using Lsn = std::uint64_t;
 
     explicit PostgresModel(const SequenceDefinition& definition) : definition_{definition} { create(); }
 
     struct Taken {
         std::vector<std::int64_t> values;
-        Lsn commit = 0;          // that must be durable before the transaction counts as committed; 0: none was written, nothing to wait for
+        Lsn commit = 0;  // that must be durable before the transaction counts as committed; 0: none was written,
+                         // nothing to wait for
         bool exhausted = false;  // the statement failed; what it took is burnt
     };
     // One transaction: `count` nextvals, and a transactional message if `message`.
@@ -33,7 +35,7 @@ class PostgresModel {
     Lsn page() const { return page_; }  // of the last record about the sequence: what was taken is durable when this is
     void flush(Lsn up_to) { flushed_ = up_to > flushed_ ? up_to : flushed_; }
 
-    void crash() { restore(flushed_); }            // and starts again: what was not flushed is lost
+    void crash() { restore(flushed_); }                  // and starts again: what was not flushed is lost
     void fail_over(Lsn received) { restore(received); }  // to a standby that had received this much
 
     // Operators. Each is durable at once, as its commit waited.
@@ -47,7 +49,7 @@ class PostgresModel {
     const std::string& comment() const { return comment_; }
     std::uint32_t oid() const { return oid_; }
 
-   private:
+ private:
     struct State {
         std::int64_t last = 0;
         bool called = false;

@@ -19,7 +19,8 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 
 constexpr Duration faults_last = seconds{60};
-constexpr Duration recovery_max = seconds{45};  // the longest back-off, keepalive and deadline of connecting, one after the other
+constexpr Duration recovery_max =
+    seconds{45};  // the longest back-off, keepalive and deadline of connecting, one after the other
 constexpr int plain_caller = -1;
 
 std::string read_bytes(const std::filesystem::path& path) {
@@ -34,18 +35,26 @@ void write_bytes(const std::filesystem::path& path, const std::string& bytes) {
 }
 
 class Scenario {
-   public:
+ public:
     Scenario(std::uint64_t seed, const std::filesystem::path& dir, Planted planted, bool trace)
-        : clockwork_{seed}, dir_{dir}, trace_{trace}, loses_data_{clockwork_.chance(0.3)}, server_{clockwork_, draw_sequence(), clockwork_.chance(0.4), planted} {
-        // What a server has lost, others may get again, and no sidecar can know: then only one is asked to keep its own promise.
+        : clockwork_{seed},
+          dir_{dir},
+          trace_{trace},
+          loses_data_{clockwork_.chance(0.3)},
+          server_{clockwork_, draw_sequence(), clockwork_.chance(0.4), planted} {
+        // What a server has lost, others may get again, and no sidecar can know: then only one is asked to keep its own
+        // promise.
         const std::uint64_t sidecars = loses_data_ ? 1 : clockwork_.between(1, 3);
         const Refill::Settings settings = draw_settings();
-        const std::uint64_t wait_min = settings.sequence.order == Order::strict ? 500 : 0;  // ms; less, and nobody could be served
+        const std::uint64_t wait_min =
+            settings.sequence.order == Order::strict ? 500 : 0;  // ms; less, and nobody could be served
         for (std::uint64_t i = 0; i < sidecars; ++i) {
             sidecars_.push_back(std::make_unique<SidecarModel>(
                 clockwork_, server_,
-                SidecarModel::Settings{dir_ / std::to_string(i), settings, milliseconds{clockwork_.between(wait_min, 2000)}, loses_data_},
-                SidecarModel::Observer{[this, i](const Range& range) { given(range, static_cast<int>(i)); }, [this](const std::string& what) { fault(what); }}));
+                SidecarModel::Settings{dir_ / std::to_string(i), settings,
+                                       milliseconds{clockwork_.between(wait_min, 2000)}, loses_data_},
+                SidecarModel::Observer{[this, i](const Range& range) { given(range, static_cast<int>(i)); },
+                                       [this](const std::string& what) { fault(what); }}));
             sidecars_.back()->start(boot_id());
         }
         tell(loses_data_ ? "the server may lose data" : "the server loses nothing");
@@ -60,13 +69,14 @@ class Scenario {
         return {fault_, owners_.size(), server_.reservations()};
     }
 
-   private:
+ private:
     SequenceDefinition draw_sequence() {
         constexpr std::int64_t increments[] = {1, 1, 1, 7, 100, 1000, -3};
         SequenceDefinition sequence;
         sequence.increment = increments[clockwork_.between(0, std::size(increments) - 1)];
         if (sequence.increment < 0) sequence = {INT64_MIN, -1, sequence.increment, -1};
-        if (clockwork_.chance(0.1)) sequence.start = sequence.increment > 0 ? std::int64_t{1} << 53 : -(std::int64_t{1} << 53);
+        if (clockwork_.chance(0.1))
+            sequence.start = sequence.increment > 0 ? std::int64_t{1} << 53 : -(std::int64_t{1} << 53);
         block_ = sequence.increment > 1 && clockwork_.chance(0.7);
         return sequence;
     }
@@ -98,7 +108,9 @@ class Scenario {
         clockwork_.after(clockwork_.wait_of_about(block_ ? 2 : 0.1), [this] {
             if (const auto value = server_.plain_nextval()) {
                 const std::int64_t increment = server_.model().definition().increment;
-                const Range owned = block_ ? Range{std::max(*value - increment + 1, server_.model().definition().minimum), 1, 0} : Range{*value, 1, 1};
+                const Range owned =
+                    block_ ? Range{std::max(*value - increment + 1, server_.model().definition().minimum), 1, 0}
+                           : Range{*value, 1, 1};
                 given({owned.first, 1, static_cast<std::uint64_t>(*value - owned.first) + 1}, plain_caller);
             }
             next_plain_call();
@@ -159,7 +171,9 @@ class Scenario {
                 return connections_fail();
             case 14:
                 tell("setval by an operator");
-                return server_.model().set_value(server_.model().definition().start + server_.model().definition().increment * static_cast<std::int64_t>(clockwork_.between(0, 50)));
+                return server_.model().set_value(server_.model().definition().start +
+                                                 server_.model().definition().increment *
+                                                     static_cast<std::int64_t>(clockwork_.between(0, 50)));
             default:
                 tell("an operator moves the sequence past the mark");
                 return move_past_mark();
@@ -177,7 +191,8 @@ class Scenario {
         clockwork_.after(clockwork_.wait_of_about(0.5), [this, &sidecar] { start(sidecar); });
     }
 
-    // The machine goes down, and its files come back as they were some time before: as on a disk whose last writes were lost, or from an image.
+    // The machine goes down, and its files come back as they were some time before: as on a disk whose last writes were
+    // lost, or from an image.
     void reboot() {
         if (loses_data_ || !sidecars_.front()->running()) return;
         SidecarModel& sidecar = *sidecars_.front();
@@ -236,19 +251,25 @@ class Scenario {
         clockwork_.run_until(clockwork_.now() + seconds{5});
         for (const auto& sidecar : sidecars_) {
             sidecar->check_deadlines();
-            if (sidecar->take_tally().served == 0) fault("a sidecar did not recover: " + sidecar->refill().problem() + sidecar->refill().supply().trouble().error);
+            if (sidecar->take_tally().served == 0)
+                fault("a sidecar did not recover: " + sidecar->refill().problem() +
+                      sidecar->refill().supply().trouble().error);
         }
     }
 
     void given(const Range& range, int to) {
         for (std::uint64_t k = 0; k < range.count; ++k) {
-            const auto id = static_cast<std::int64_t>(static_cast<std::uint64_t>(range.first) + k * static_cast<std::uint64_t>(range.step));
+            const auto id = static_cast<std::int64_t>(static_cast<std::uint64_t>(range.first) +
+                                                      k * static_cast<std::uint64_t>(range.step));
             const auto [owner, first] = owners_.emplace(id, to);
-            if (!first) fault("ID " + std::to_string(id) + " was given out twice: " + who(owner->second) + " and " + who(to));
+            if (!first)
+                fault("ID " + std::to_string(id) + " was given out twice: " + who(owner->second) + " and " + who(to));
         }
     }
 
-    static std::string who(int owner) { return owner == plain_caller ? "by plain nextval" : "by sidecar " + std::to_string(owner); }
+    static std::string who(int owner) {
+        return owner == plain_caller ? "by plain nextval" : "by sidecar " + std::to_string(owner);
+    }
 
     void fault(const std::string& what) {
         tell("FAULT: " + what);
@@ -256,7 +277,10 @@ class Scenario {
     }
 
     void tell(const std::string& what) const {
-        if (trace_) std::printf("%9.3f s  %s\n", std::chrono::duration<double>(clockwork_.now().time_since_epoch()).count() - 1000, what.c_str());
+        if (trace_)
+            std::printf("%9.3f s  %s\n",
+                        std::chrono::duration<double>(clockwork_.now().time_since_epoch()).count() - 1000,
+                        what.c_str());
     }
 
     Clockwork clockwork_;

@@ -1,4 +1,5 @@
-// One simulated run: sidecars, clients, other programs and a server, and everything that may befall them, drawn from a seed.
+// One simulated run: sidecars, clients, other programs and a server, and everything that may befall them, drawn from a
+// seed.
 #pragma once
 
 #include <cstdint>

@@ -18,7 +18,9 @@ std::uint64_t number_in(const std::string& text) {
     return number;
 }
 
-PgAnswer failed(std::string sqlstate, std::string error) { return {false, {}, std::move(sqlstate), std::move(error)}; }
+PgAnswer failed(std::string sqlstate, std::string error) {
+    return {false, {}, std::move(sqlstate), std::move(error)};
+}
 
 }  // namespace
 
@@ -32,7 +34,8 @@ void Server::run(std::string_view sql, std::span<const std::string> parameters, 
     const bool in_time = locked_until_ <= lock_wait_ends;
     clockwork_.at(in_time ? locked_until_ : lock_wait_ends, [this, in_time, reserve, values, incarnation, answer] {
         if (incarnation != incarnation_) return;
-        in_time ? execute(reserve, values, incarnation, answer) : answer(failed("55P03", "canceling statement due to lock timeout"));
+        in_time ? execute(reserve, values, incarnation, answer)
+                : answer(failed("55P03", "canceling statement due to lock timeout"));
     });
 }
 
@@ -57,7 +60,9 @@ void Server::when_durable(PostgresModel::Lsn commit, std::uint64_t incarnation, 
         if (incarnation != incarnation_) return;
         model_.flush(commit);
         if (!standby_) return then();
-        if (standby_away_) return clockwork_.after(std::chrono::milliseconds{500}, [=, this] { when_durable(commit, incarnation, then); });
+        if (standby_away_)
+            return clockwork_.after(std::chrono::milliseconds{500},
+                                    [=, this] { when_durable(commit, incarnation, then); });
         clockwork_.after(clockwork_.wait_of_about(standby_seconds), [this, commit, incarnation, then] {
             if (incarnation != incarnation_) return;
             received_ = std::max(received_, commit);
@@ -102,22 +107,25 @@ void Server::heal() {
 
 std::vector<std::optional<std::string>> Server::parameters() const {
     const SequenceDefinition& sequence = model_.definition();
-    return {std::to_string(sequence.minimum), std::to_string(sequence.maximum), std::to_string(sequence.increment), "f", "1"};
+    return {std::to_string(sequence.minimum), std::to_string(sequence.maximum), std::to_string(sequence.increment), "f",
+            "1"};
 }
 
 PgAnswer Server::reserve_answer(const PostgresModel::Taken& taken) const {
     std::string firsts = "{", counts = "{";
     for (std::size_t i = 0; i < taken.values.size();) {
         std::size_t end = i + 1;
-        while (end < taken.values.size() && taken.values[end] == taken.values[end - 1] + model_.definition().increment) ++end;
+        while (end < taken.values.size() && taken.values[end] == taken.values[end - 1] + model_.definition().increment)
+            ++end;
         firsts += (i == 0 ? "" : ",") + std::to_string(taken.values[i]);
         counts += (i == 0 ? "" : ",") + std::to_string(end - i);
         i = end;
     }
     std::vector<std::optional<std::string>> row{firsts + "}", counts + "}"};
     for (auto& column : parameters()) row.push_back(std::move(column));
-    for (const std::string& column : {std::to_string(*model_.last_value()), std::string{"p"}, std::to_string(system_identifier),
-                                      std::to_string(database_oid), std::to_string(model_.oid())})
+    for (const std::string& column :
+         {std::to_string(*model_.last_value()), std::string{"p"}, std::to_string(system_identifier),
+          std::to_string(database_oid), std::to_string(model_.oid())})
         row.emplace_back(column);
     return {true, {std::move(row)}, {}, {}};
 }
@@ -126,7 +134,8 @@ PgAnswer Server::inspect_answer() const {
     std::vector<std::optional<std::string>> row = parameters();
     const auto last = model_.last_value();
     row.push_back(last ? std::optional{std::to_string(*last)} : std::nullopt);
-    for (const std::string& column : {std::string{"p"}, std::to_string(system_identifier), std::to_string(database_oid), std::to_string(model_.oid())})
+    for (const std::string& column : {std::string{"p"}, std::to_string(system_identifier), std::to_string(database_oid),
+                                      std::to_string(model_.oid())})
         row.emplace_back(column);
     row.push_back(model_.comment().empty() ? std::nullopt : std::optional{model_.comment()});
     return {true, {std::move(row)}, {}, {}};

@@ -1,5 +1,6 @@
-// A simulated PostgreSQL server with a disk and, perhaps, a synchronous standby: runs statements, answers when their transaction is
-// durable, and fails in all the ways that the scenario wants. Connections are numbered; a failure ends them all.
+// A simulated PostgreSQL server with a disk and, perhaps, a synchronous standby: runs statements, answers when their
+// transaction is durable, and fails in all the ways that the scenario wants. Connections are numbered; a failure ends
+// them all.
 #pragma once
 
 #include <functional>
@@ -21,7 +22,7 @@ struct Planted {
 };
 
 class Server {
-   public:
+ public:
     using Answer = std::function<void(const PgAnswer&)>;
 
     Server(Clockwork& clockwork, const SequenceDefinition& definition, bool standby, Planted planted)
@@ -38,8 +39,9 @@ class Server {
     std::optional<std::int64_t> plain_nextval();
 
     void crash(Duration down);
-    void fail_over();               // to the synchronous standby: nothing that was answered is lost
-    void fail_over_to(double part); // to a standby that has received only part of what was written since the last durable commit
+    void fail_over();  // to the synchronous standby: nothing that was answered is lost
+    void fail_over_to(
+        double part);  // to a standby that has received only part of what was written since the last durable commit
     void lock_sequence(Duration held) { locked_until_ = clockwork_.now() + held; }
     void slow_disk(double seconds) { flush_seconds_ = seconds; }
     void standby_away(bool away) { standby_away_ = away; }
@@ -50,7 +52,7 @@ class Server {
     std::optional<std::int64_t> answered() const { return answered_; }
     std::uint64_t reservations() const { return reservations_; }
 
-   private:
+ private:
     void execute(bool reserve, std::uint64_t values, std::uint64_t incarnation, Answer answer);
     void when_durable(PostgresModel::Lsn commit, std::uint64_t incarnation, std::function<void()> then);
     PgAnswer reserve_answer(const PostgresModel::Taken& taken) const;

@@ -49,18 +49,21 @@ void Link::query(std::string_view sql, std::span<const std::string> parameters) 
         if (state_ == PgState::busy && statement == statement_) listener_.late();
     });
     if (network_.cut) return lose("keepalive timeout", keepalive);
-    after(clockwork_.wait_of_about(network_.seconds), [this, sql, copies = std::vector(parameters.begin(), parameters.end())] {
-        if (incarnation_ != server_.incarnation()) return lose("server closed the connection unexpectedly", Duration::zero());
-        server_.run(sql, copies, [this, alive = alive_, number = number_](const PgAnswer& answer) {
-            if (!*alive || number != number_) return;  // nobody is there to hear it
-            if (network_.cut) return lose("keepalive timeout", keepalive);
-            if (clockwork_.chance(network_.loss)) return lose("connection reset by peer", clockwork_.wait_of_about(network_.seconds));
-            after(clockwork_.wait_of_about(network_.seconds), [this, answer] {
-                state_ = PgState::idle;
-                listener_.answered(answer);
-            });
-        });
-    });
+    after(clockwork_.wait_of_about(network_.seconds),
+          [this, sql, copies = std::vector(parameters.begin(), parameters.end())] {
+              if (incarnation_ != server_.incarnation())
+                  return lose("server closed the connection unexpectedly", Duration::zero());
+              server_.run(sql, copies, [this, alive = alive_, number = number_](const PgAnswer& answer) {
+                  if (!*alive || number != number_) return;  // nobody is there to hear it
+                  if (network_.cut) return lose("keepalive timeout", keepalive);
+                  if (clockwork_.chance(network_.loss))
+                      return lose("connection reset by peer", clockwork_.wait_of_about(network_.seconds));
+                  after(clockwork_.wait_of_about(network_.seconds), [this, answer] {
+                      state_ = PgState::idle;
+                      listener_.answered(answer);
+                  });
+              });
+          });
 }
 
 void Link::close() {
@@ -70,27 +73,42 @@ void Link::close() {
 
 void Link::server_failed() {
     if (state_ == PgState::closed || state_ == PgState::broken) return;
-    lose("server closed the connection unexpectedly", network_.cut ? keepalive : clockwork_.wait_of_about(network_.seconds));
+    lose("server closed the connection unexpectedly",
+         network_.cut ? keepalive : clockwork_.wait_of_about(network_.seconds));
 }
 
 SidecarModel::SidecarModel(Clockwork& clockwork, Server& server, const Settings& settings, Observer observer)
-    : clockwork_{clockwork}, server_{server}, settings_{settings}, observer_{std::move(observer)}, ranges_(slot_count) {}
+    : clockwork_{clockwork},
+      server_{server},
+      settings_{settings},
+      observer_{std::move(observer)},
+      ranges_(slot_count) {}
 
 void SidecarModel::start(const std::string& boot_id) {
     require(!running());
     ++life_;
-    auto window = WindowFile::open({.state_dir = settings_.state_dir, .sequence = "ids", .source_digest = "source", .pod_uid = "", .boot_id = boot_id, .slot_count = slot_count});
+    auto window = WindowFile::open({.state_dir = settings_.state_dir,
+                                    .sequence = "ids",
+                                    .source_digest = "source",
+                                    .pod_uid = "",
+                                    .boot_id = boot_id,
+                                    .slot_count = slot_count});
     if (!window) return observer_.fault("cannot open the window: " + window.error());
     supply_ = std::make_unique<Supply>(
         "ids", std::move(*window),
         Supply::Wiring{.ring = [this] { drive_at(clockwork_.now() + clockwork_.wait_of_about(0.0001)); },
-                       .deliver = [this](const Waiter& waiter, WaitResult result, std::span<const Range> ranges) { delivered(waiter, result, ranges); }});
-    link_ = std::make_unique<Link>(clockwork_, server_, network_,
-                                   Link::Listener{.connected = [this] { refill_->on_connected(clockwork_.now()), drive(); },
-                                                  .disconnected = [this](const std::string& why) { refill_->on_disconnected(clockwork_.now(), why), drive(); },
-                                                  .answered = [this](const PgAnswer& answer) { refill_->on_answer(clockwork_.now(), answer), drive(); },
-                                                  .late = [this] { refill_->on_late(); }});
-    refill_ = std::make_unique<Refill>(*link_, settings_.refill, std::vector{supply_.get()}, [this] { return clockwork_.share(); });
+                       .deliver = [this](const Waiter& waiter, WaitResult result,
+                                         std::span<const Range> ranges) { delivered(waiter, result, ranges); }});
+    link_ = std::make_unique<Link>(
+        clockwork_, server_, network_,
+        Link::Listener{
+            .connected = [this] { refill_->on_connected(clockwork_.now()), drive(); },
+            .disconnected =
+                [this](const std::string& why) { refill_->on_disconnected(clockwork_.now(), why), drive(); },
+            .answered = [this](const PgAnswer& answer) { refill_->on_answer(clockwork_.now(), answer), drive(); },
+            .late = [this] { refill_->on_late(); }});
+    refill_ = std::make_unique<Refill>(*link_, settings_.refill, std::vector{supply_.get()},
+                                       [this] { return clockwork_.share(); });
     drive_next_ = never;
     drive();
 }
@@ -160,8 +178,10 @@ void SidecarModel::delivered(const Waiter& waiter, WaitResult result, std::span<
 void SidecarModel::check_strict_order(const Range& range, const Asked& asked) const {
     if (settings_.refill.sequence.order != Order::strict || settings_.loses_data || !asked.answered) return;
     const bool ascending = server_.model().definition().increment > 0;
-    const std::int64_t first = ascending ? std::min(range.first, last_of(range)) : std::max(range.first, last_of(range));
-    if (ascending ? first <= *asked.answered : first >= *asked.answered) observer_.fault("strict order: an ID is older than its request");
+    const std::int64_t first =
+        ascending ? std::min(range.first, last_of(range)) : std::max(range.first, last_of(range));
+    if (ascending ? first <= *asked.answered : first >= *asked.answered)
+        observer_.fault("strict order: an ID is older than its request");
 }
 
 void SidecarModel::check_deadlines() const {

@@ -1,5 +1,5 @@
-// A sidecar as it ships, but for its threads and sockets: window file, waiting list, refill, over a simulated connection and clock. Can be
-// killed at any moment, and started again on what it left behind.
+// A sidecar as it ships, but for its threads and sockets: window file, waiting list, refill, over a simulated
+// connection and clock. Can be killed at any moment, and started again on what it left behind.
 #pragma once
 
 #include <filesystem>
@@ -23,7 +23,7 @@ struct Network {
 
 // The connection of one sidecar.
 class Link final : public Database {
-   public:
+ public:
     struct Listener {
         std::function<void()> connected;
         std::function<void(const std::string&)> disconnected;
@@ -32,7 +32,11 @@ class Link final : public Database {
     };
 
     Link(Clockwork& clockwork, Server& server, const Network& network, Listener listener)
-        : clockwork_{clockwork}, server_{server}, network_{network}, listener_{std::move(listener)}, alive_{std::make_shared<bool>(true)} {}
+        : clockwork_{clockwork},
+          server_{server},
+          network_{network},
+          listener_{std::move(listener)},
+          alive_{std::make_shared<bool>(true)} {}
     ~Link() { *alive_ = false; }
 
     PgState state() const override { return state_; }
@@ -43,7 +47,7 @@ class Link final : public Database {
     // The server's end is gone: the client hears of it, or finds out when its keepalives stay unanswered.
     void server_failed();
 
-   private:
+ private:
     void after(Duration wait, std::function<void()> event);  // unless the connection has become another one by then
     void lose(const std::string& reason, Duration wait);
 
@@ -59,7 +63,7 @@ class Link final : public Database {
 };
 
 class SidecarModel {
-   public:
+ public:
     struct Settings {
         std::filesystem::path state_dir;
         Refill::Settings refill;
@@ -94,7 +98,7 @@ class SidecarModel {
     std::filesystem::path window_path() const { return supply_->window().path(); }
     void check_deadlines() const;  // no request is kept longer than it may be
 
-   private:
+ private:
     struct Asked {
         Instant deadline;
         std::optional<std::int64_t> answered;  // the furthest value, to anyone, when the request came
