@@ -6,9 +6,9 @@
 
 #include <functional>
 
+#include "sidecar/base/file_descriptor.h"
 #include "sidecar/base/repeated_failure.h"
 #include "sidecar/base/uv_handle.h"
-#include "sidecar/window/file_descriptor.h"
 
 namespace next_id {
 

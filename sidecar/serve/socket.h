@@ -5,9 +5,9 @@
 #include <string>
 
 #include "sidecar/base/expected.h"
+#include "sidecar/base/file_descriptor.h"
+#include "sidecar/base/file_lock.h"
 #include "sidecar/config/config.h"
-#include "sidecar/window/file_descriptor.h"
-#include "sidecar/window/file_lock.h"
 
 namespace next_id {
 

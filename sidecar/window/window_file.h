@@ -12,7 +12,7 @@
 
 #include "protocol/window_layout.h"
 #include "sidecar/base/expected.h"
-#include "sidecar/window/file_lock.h"
+#include "sidecar/base/file_lock.h"
 #include "sidecar/window/window_mapping.h"
 #include "sidecar/window/window_source.h"
 

@@ -10,7 +10,7 @@
 
 #include "protocol/window_layout.h"
 #include "sidecar/base/expected.h"
-#include "sidecar/window/file_descriptor.h"
+#include "sidecar/base/file_descriptor.h"
 #include "sidecar/window/window_source.h"
 
 namespace next_id {

@@ -15,8 +15,8 @@
 #include <utility>
 
 #include "sidecar/base/clock.h"
+#include "sidecar/base/file_descriptor.h"
 #include "sidecar/base/uv_handle.h"
-#include "sidecar/window/file_descriptor.h"
 
 namespace next_id {
 

@@ -1,4 +1,4 @@
-#include "sidecar/window/file_lock.h"
+#include "sidecar/base/file_lock.h"
 
 #include <fcntl.h>
 #include <sys/file.h>

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "sidecar/base/expected.h"
-#include "sidecar/window/file_descriptor.h"
+#include "sidecar/base/file_descriptor.h"
 
 namespace next_id {
 
