@@ -115,7 +115,9 @@ std::string backends() {
     return cluster().psql("SELECT count(*) FROM pg_stat_activity WHERE application_name = 'next-id'");
 }
 
+// Of the one connection there is: that of the test before may take a moment to end.
 std::string backend() {
+    BOOST_REQUIRE(wait_until([] { return backends() == "1"; }));
     return cluster().psql("SELECT pid FROM pg_stat_activity WHERE application_name = 'next-id'");
 }
 
