@@ -1,5 +1,4 @@
-// Clients that ask for IDs, one after the other, for as long as a test wants, and keep what they got; and other
-// programs that call nextval() on the same sequence.
+// Clients that ask for IDs, one after the other, for as long as a test wants, and keep what they got.
 #pragma once
 
 #include <algorithm>
@@ -16,12 +15,11 @@
 
 #include "tests/refill/pg_sessions.h"
 #include "tests/support/load.h"
+#include "tests/support/nextval_caller.h"
 #include "tests/support/sidecar_process.h"
 #include "tests/support/wait_until.h"
 
 namespace next_id::test {
-
-using Ids = std::vector<std::int64_t>;
 
 // NEXT_ID_LONG: as much more of everything.
 inline int times_longer(int factor) {
@@ -94,37 +92,6 @@ class IdTakers {
     std::atomic<bool> stop_ = false;
     std::atomic<std::uint64_t> given_ = 0, refused_ = 0;
     std::vector<std::unique_ptr<Taker>> takers_;
-};
-
-// Another program: what nextval() returns to it is its own, and no more.
-class NextvalCaller {
- public:
-    explicit NextvalCaller(const std::string& sequence)
-        : thread_{[this, sequence] {
-              const Session session = connect(shared_postgres());
-              while (!stop_) {
-                  const Rows rows = run(session, "SELECT nextval('" + sequence + "')");
-                  if (PQntuples(rows.get()) == 1) values_.push_back(std::stoll(PQgetvalue(rows.get(), 0, 0)));
-              }
-          }} {}
-    ~NextvalCaller() { join(); }
-    NextvalCaller(const NextvalCaller&) = delete;
-    NextvalCaller& operator=(const NextvalCaller&) = delete;
-
-    Ids stop() {
-        join();
-        return values_;
-    }
-
- private:
-    void join() {
-        stop_ = true;
-        if (thread_.joinable()) thread_.join();
-    }
-
-    Ids values_;
-    std::atomic<bool> stop_ = false;
-    std::thread thread_;
 };
 
 inline void append(Ids& all, const Ids& more) {

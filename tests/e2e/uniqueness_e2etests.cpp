@@ -1,7 +1,6 @@
 // No ID twice: over several sidecars, their crashes, and other programs that call nextval() on the same sequence; and
 // every ID exact, to the ends of the 64 bits.
 #include <algorithm>
-#include <atomic>
 #include <boost/test/unit_test.hpp>
 #include <limits>
 #include <memory>
@@ -9,6 +8,7 @@
 
 #include "tests/refill/pg_sessions.h"
 #include "tests/support/load.h"
+#include "tests/support/nextval_caller.h"
 #include "tests/support/sidecar_process.h"
 #include "tests/support/wait_until.h"
 
@@ -16,34 +16,6 @@ namespace next_id::test {
 namespace {
 
 using namespace std::chrono_literals;
-using Ids = std::vector<std::int64_t>;
-
-// Another program: calls nextval() as fast as it can, and keeps what it got.
-class NextvalCaller {
- public:
-    explicit NextvalCaller(const std::string& sequence)
-        : thread_{[this, sequence] {
-              const Session session = connect(shared_postgres());
-              while (!stop_) {
-                  const Rows rows = run(session, "SELECT nextval('" + sequence + "')");
-                  if (PQntuples(rows.get()) == 1) values_.push_back(std::stoll(PQgetvalue(rows.get(), 0, 0)));
-              }
-          }} {}
-    ~NextvalCaller() {
-        stop_ = true;
-        if (thread_.joinable()) thread_.join();
-    }
-    Ids stop() {
-        stop_ = true;
-        thread_.join();
-        return values_;
-    }
-
- private:
-    Ids values_;
-    std::atomic<bool> stop_ = false;
-    std::thread thread_;
-};
 
 struct Collected {
     Ids sidecars;  // what they gave out
