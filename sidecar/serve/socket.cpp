@@ -13,8 +13,6 @@ namespace next_id {
 
 namespace {
 
-constexpr int listen_backlog = 1024;
-
 std::string system_error() {
     return std::strerror(errno);
 }

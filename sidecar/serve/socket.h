@@ -11,6 +11,8 @@
 
 namespace next_id {
 
+inline constexpr int listen_backlog = 1024;  // connections that wait to be accepted, at most
+
 // `address` is an IP address. Port 0 asks for a free one: bound_port() tells which.
 Expected<FileDescriptor> listen_tcp(const HostPort& address);
 std::uint16_t bound_port(const FileDescriptor& socket);

@@ -14,8 +14,6 @@ namespace next_id {
 
 namespace {
 
-constexpr int listen_backlog = 1024;
-
 sockaddr_un address_of(const std::filesystem::path& path) {
     sockaddr_un address{};
     require(path.native().size() < sizeof address.sun_path);  // the configuration sees to it
