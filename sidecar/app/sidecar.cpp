@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "sidecar/app/pg_source.h"
+#include "sidecar/app/service_manager.h"
 #include "sidecar/base/log.h"
 #include "sidecar/base/require.h"
 
@@ -165,6 +166,7 @@ void Sidecar::watch_signals() {
 void Sidecar::run() {
     for (const auto& thread : threads_) thread->start();
     listen_for_admin();
+    tell_service_manager("READY=1");
     refiller_->drive();
     uv_run(&loop_, UV_RUN_DEFAULT);
 }
@@ -172,6 +174,7 @@ void Sidecar::run() {
 void Sidecar::on_signal() {
     if (std::exchange(stopping_, true)) return stop("stopped at once, at the second signal");
     log::info("stopping: no new connections; answering what is in flight");
+    tell_service_manager("STOPPING=1");
     socket_.reset();
     threads_draining_ = threads_.size();
     for (const auto& thread : threads_)

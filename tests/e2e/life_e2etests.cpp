@@ -1,6 +1,8 @@
 // How the sidecar starts, stops, dies and comes back; what it refuses, and what it says and does not say.
 #include <rapidjson/document.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <boost/test/unit_test.hpp>
@@ -9,6 +11,7 @@
 #include <memory>
 #include <sstream>
 
+#include "sidecar/base/file_descriptor.h"
 #include "tests/refill/pg_sessions.h"
 #include "tests/support/sidecar_process.h"
 #include "tests/support/wait_until.h"
@@ -60,6 +63,23 @@ struct LifeFixture {
         BOOST_REQUIRE(wait_until([&] { return made.sidecar->status("requests_waiting") == "1"; }));
         return made;
     }
+};
+
+// What systemd listens on.
+struct NotifySocket {
+    explicit NotifySocket(const std::string& path) {
+        sockaddr_un address{.sun_family = AF_UNIX, .sun_path = {}};
+        path.copy(address.sun_path, sizeof address.sun_path - 1);
+        const timeval patience{.tv_sec = SidecarProcess::patience / 1s, .tv_usec = 0};
+        BOOST_REQUIRE_EQUAL(setsockopt(socket.get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience), 0);
+        BOOST_REQUIRE_EQUAL(bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+    }
+    std::string receive() const {
+        char message[100];
+        const ssize_t size = recv(socket.get(), message, sizeof message, 0);
+        return {message, size > 0 ? std::size_t(size) : 0};
+    }
+    FileDescriptor socket{::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0)};
 };
 
 // It ends by itself, with this exit code and one line that holds these words.
@@ -308,6 +328,17 @@ BOOST_AUTO_TEST_CASE(a_password_file_is_read_anew_at_each_connection) {
     BOOST_CHECK(one->wait_for_log("password authentication failed"));
     std::ofstream{file} << "second\n";
     one->wait_until_ready();
+}
+
+BOOST_AUTO_TEST_CASE(systemd_is_told_when_it_listens_and_when_it_stops_whatever_postgresql_does) {
+    const Outage outage;
+    const auto one = sidecar();
+    one->set("NOTIFY_SOCKET", one->directory() + "/notify");
+    const NotifySocket systemd{one->setting("NOTIFY_SOCKET")};
+    one->start();
+    BOOST_CHECK_EQUAL(systemd.receive(), "READY=1");
+    BOOST_CHECK_EQUAL(one->stop(), 0);
+    BOOST_CHECK_EQUAL(systemd.receive(), "STOPPING=1");
 }
 
 BOOST_AUTO_TEST_CASE(each_line_of_a_json_log_is_a_json_object) {

@@ -1,0 +1,20 @@
+#!/usr/bin/env bash
+# The unit in examples/systemd: systemd knows every line of it, and it gives the service few rights.
+set -euo pipefail
+
+unit=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)/examples/systemd/next-id.service
+exposure_max=20 # tenths; `systemd-analyze security` calls up to 20 "ok", and an ordinary service has about 95
+command -v systemd-analyze >/dev/null || { echo "systemd-analyze is missing, which checks the unit: apt-get install systemd"; exit 1; }
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+sed "s,/usr/local/bin/next-id,$(command -v true)," "$unit" >"$work/next-id.service"
+
+said=$(systemd-analyze verify --man=no "$work/next-id.service" 2>&1) || true
+[[ -z $said ]] || { printf '%s\n' "$said" "systemd does not understand this unit."; exit 1; }
+
+systemd-analyze security --offline=true --no-pager --threshold="$exposure_max" "$work/next-id.service" >"$work/rights" || {
+    grep -E '^✗|exposure level' "$work/rights"
+    echo "It has more rights than it needs."
+    exit 1
+}
+tail -n 1 "$work/rights"
