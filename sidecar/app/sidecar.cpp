@@ -100,18 +100,20 @@ void Sidecar::make_threads() {
 
 // The first serve thread accepts for all of them.
 Expected<Nothing> Sidecar::bind_listeners() {
-    const auto spread = [this](int descriptor) { threads_[next_thread_++ % threads_.size()]->adopt(descriptor); };
+    const auto spread = [this](Accepted accepted) {
+        threads_[next_thread_++ % threads_.size()]->adopt(std::move(accepted));
+    };
     if (config_.http) {
         auto http = listen_tcp(*config_.http);
         if (!http) return Unexpected{http.error()};
         log::info("listening", {{"http", printed(*config_.http, bound_port(*http))}});
-        threads_[0]->listen(std::move(*http), spread);
+        threads_[0]->listen(std::move(*http), {}, spread);
     }
     if (config_.socket_path) {
         auto socket = UnixSocket::listen(*config_.socket_path, config_.socket_mode);
         if (!socket) return Unexpected{socket.error()};
         log::info("listening", {{"socket", *config_.socket_path}});
-        threads_[0]->listen(socket->take_descriptor(), spread);
+        threads_[0]->listen(socket->take_descriptor(), {}, spread);
         socket_ = std::make_unique<UnixSocket>(std::move(*socket));
     }
     if (config_.admin) {
@@ -138,8 +140,9 @@ void Sidecar::listen_for_admin() {
     if (!admin_) return;
     admin_handler_ = std::make_unique<AdminHandler>(NEXT_ID_VERSION, *refiller_, threads_);
     admin_connections_ = std::make_unique<ConnectionSet>(&loop_, *admin_handler_);
-    admin_listener_ = std::make_unique<Listener>(&loop_, std::move(admin_),
-                                                 [this](int descriptor) { admin_connections_->adopt(descriptor); });
+    admin_listener_ = std::make_unique<Listener>(&loop_, std::move(admin_), Entrance{}, [this](Accepted accepted) {
+        admin_connections_->adopt(std::move(accepted));
+    });
 }
 
 void Sidecar::watch_signals() {

@@ -18,6 +18,7 @@ class FileDescriptor {
     }
 
     int get() const { return fd_; }
+    int release() { return std::exchange(fd_, -1); }
     explicit operator bool() const { return fd_ >= 0; }
 
  private:

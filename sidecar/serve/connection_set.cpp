@@ -25,10 +25,10 @@ ConnectionSet::ConnectionSet(uv_loop_t* loop, HttpHandler& handler) : loop_{loop
     uv_timer_start(sweep_.get(), on_sweep, sweep_interval_ms, sweep_interval_ms);
 }
 
-void ConnectionSet::adopt(int descriptor) {
+void ConnectionSet::adopt(Accepted accepted) {
     auto connection =
         std::make_unique<HttpConnection>(handler_, [this](HttpConnection& finished) { on_finished(finished); });
-    if (!connection->start(loop_, descriptor)) return;
+    if (!connection->start(loop_, std::move(accepted))) return;
     HttpConnection* const key = connection.get();
     connections_.emplace(key, std::move(connection));
     if (draining_) key->drain();

@@ -18,7 +18,7 @@ class ConnectionSet {
     // `handler` must outlive the set.
     ConnectionSet(uv_loop_t* loop, HttpHandler& handler);
 
-    void adopt(int descriptor);
+    void adopt(Accepted accepted);
 
     // No connection stays open longer than what it has in flight. `drained` is called once, when the last is gone; at
     // once, if there is none. What is adopted later is closed.

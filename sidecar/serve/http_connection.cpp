@@ -23,8 +23,10 @@ HttpConnection::~HttpConnection() {
     if (state_ == State::parked) handler_.forget(*this);
 }
 
-bool HttpConnection::start(uv_loop_t* loop, int descriptor) {
-    stream_ = Stream::adopt(loop, descriptor, *this);
+bool HttpConnection::start(uv_loop_t* loop, Accepted accepted) {
+    client_ = accepted.client;
+    entrance_ = accepted.entrance;
+    stream_ = Stream::adopt(loop, std::move(accepted.descriptor), *this);
     if (!stream_) return false;
     stream_->start_reading();
     return true;

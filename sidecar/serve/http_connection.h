@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "protocol/http_request.h"
+#include "sidecar/serve/accepted.h"
 #include "sidecar/serve/http_handler.h"
 #include "sidecar/serve/stream.h"
 
@@ -24,8 +25,11 @@ class HttpConnection final : Stream::Listener {
     HttpConnection(const HttpConnection&) = delete;
     HttpConnection& operator=(const HttpConnection&) = delete;
 
-    // Takes the descriptor over, and begins to read. False when the system refuses.
-    bool start(uv_loop_t* loop, int descriptor);
+    // Begins to read. False when the system refuses.
+    bool start(uv_loop_t* loop, Accepted accepted);
+
+    const Client& client() const { return client_; }
+    const Entrance& entrance() const { return entrance_; }
 
     // The answer to the parked request. Not from within a call of HttpHandler::handle().
     void resume(std::string_view response);
@@ -64,6 +68,8 @@ class HttpConnection final : Stream::Listener {
 
     HttpHandler& handler_;
     const Finished finished_;
+    Client client_;
+    Entrance entrance_;
     State state_ = State::open;
     bool draining_ = false;
     bool close_after_ = false;   // the request in hand is the last

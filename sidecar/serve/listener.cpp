@@ -17,8 +17,8 @@ constexpr std::uint64_t pause_ms = 100;     // when the system has no descriptor
 
 }  // namespace
 
-Listener::Listener(uv_loop_t* loop, FileDescriptor socket, Accepted accepted)
-    : socket_{std::move(socket)}, accepted_{std::move(accepted)} {
+Listener::Listener(uv_loop_t* loop, FileDescriptor socket, Entrance entrance, OnAccepted on_accepted)
+    : socket_{std::move(socket)}, entrance_{entrance}, on_accepted_{std::move(on_accepted)} {
     watch_ = make_handle<uv_poll_t>(this, [&](uv_poll_t* handle) { return uv_poll_init(loop, handle, socket_.get()); });
     pause_ = make_handle<uv_timer_t>(this, [loop](uv_timer_t* handle) { return uv_timer_init(loop, handle); });
     require(watch_ && pause_);
@@ -33,9 +33,13 @@ void Listener::resume() {
 
 void Listener::accept_all() {
     for (int i = 0; i < accepted_in_a_turn_max; ++i) {
-        const int descriptor = accept4(socket_.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
-        if (descriptor >= 0) {
-            accepted_(descriptor);
+        sockaddr_storage peer{};
+        socklen_t size = sizeof peer;
+        FileDescriptor descriptor{
+            accept4(socket_.get(), reinterpret_cast<sockaddr*>(&peer), &size, SOCK_NONBLOCK | SOCK_CLOEXEC)};
+        if (descriptor) {
+            const Client client = client_of(descriptor, peer);
+            on_accepted_({std::move(descriptor), client, entrance_});
         } else if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
             return pause();
         } else if (errno != EINTR && errno != ECONNABORTED) {

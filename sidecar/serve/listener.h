@@ -1,4 +1,4 @@
-// Accepts connections from a listening socket on a loop, and hands each descriptor on: also to a loop of another
+// Accepts connections from a listening socket on a loop, and hands each on: also to a loop of another
 // thread. On its loop's thread.
 #pragma once
 
@@ -6,19 +6,18 @@
 
 #include <functional>
 
-#include "sidecar/base/file_descriptor.h"
 #include "sidecar/base/repeated_failure.h"
 #include "sidecar/base/uv_handle.h"
+#include "sidecar/serve/accepted.h"
 
 namespace next_id {
 
 class Listener {
  public:
-    // Owns the descriptor that it is given.
-    using Accepted = std::function<void(int descriptor)>;
+    using OnAccepted = std::function<void(Accepted)>;
 
     // `socket` listens and does not block.
-    Listener(uv_loop_t* loop, FileDescriptor socket, Accepted accepted);
+    Listener(uv_loop_t* loop, FileDescriptor socket, Entrance entrance, OnAccepted on_accepted);
 
  private:
     void accept_all();
@@ -26,7 +25,8 @@ class Listener {
     void resume();
 
     const FileDescriptor socket_;
-    const Accepted accepted_;
+    const Entrance entrance_;
+    const OnAccepted on_accepted_;
     RepeatedFailure failures_;
     Handle<uv_poll_t> watch_;
     Handle<uv_timer_t> pause_;

@@ -1,7 +1,5 @@
 #include "sidecar/serve/serve_thread.h"
 
-#include <unistd.h>
-
 #include "sidecar/base/require.h"
 
 namespace next_id {
@@ -33,7 +31,6 @@ ServeThread::~ServeThread() {
         post([](Inbox& inbox) { inbox.stop = true; });
         thread_.join();
     }
-    for (const int descriptor : inbox_.descriptors) close(descriptor);
     listeners_.clear();
     connections_.reset();
     bell_.reset();
@@ -43,8 +40,8 @@ ServeThread::~ServeThread() {
     require(uv_loop_close(&loop_) == 0);
 }
 
-void ServeThread::listen(FileDescriptor socket, Listener::Accepted accepted) {
-    listeners_.push_back(std::make_unique<Listener>(&loop_, std::move(socket), std::move(accepted)));
+void ServeThread::listen(FileDescriptor socket, Entrance entrance, Listener::OnAccepted on_accepted) {
+    listeners_.push_back(std::make_unique<Listener>(&loop_, std::move(socket), entrance, std::move(on_accepted)));
 }
 
 void ServeThread::start() {
@@ -63,9 +60,9 @@ void ServeThread::post(Change change) {
     bell_->ring();
 }
 
-void ServeThread::adopt(int descriptor) {
-    if (this_thread == this) return connections_->adopt(descriptor);
-    post([&](Inbox& inbox) { inbox.descriptors.push_back(descriptor); });
+void ServeThread::adopt(Accepted accepted) {
+    if (this_thread == this) return connections_->adopt(std::move(accepted));
+    post([&](Inbox& inbox) { inbox.accepted.push_back(std::move(accepted)); });
 }
 
 void ServeThread::deliver(std::uint64_t request, WaitResult result, std::span<const Range> ranges) {
@@ -82,7 +79,7 @@ void ServeThread::on_inbox() {
         const std::scoped_lock lock{mutex_};
         std::swap(inbox, inbox_);
     }
-    for (const int descriptor : inbox.descriptors) connections_->adopt(descriptor);
+    for (Accepted& accepted : inbox.accepted) connections_->adopt(std::move(accepted));
     for (const Delivery& delivery : inbox.deliveries)
         handler_.deliver(delivery.request, delivery.result, delivery.ranges);
     if (inbox.drained) {

@@ -1,4 +1,4 @@
-// A thread with a loop of its own that serves connections. Others hand it accepted descriptors, the ends of waits, and
+// A thread with a loop of its own that serves connections. Others hand it accepted connections, the ends of waits, and
 // the word to drain; it shares nothing else with them.
 #pragma once
 
@@ -26,12 +26,12 @@ class ServeThread {
     ServeThread(const ServeThread&) = delete;
     ServeThread& operator=(const ServeThread&) = delete;
 
-    // Before start(): this thread accepts from the socket and hands the descriptors to `accepted`, on this thread.
-    void listen(FileDescriptor socket, Listener::Accepted accepted);
+    // Before start(): this thread accepts from the socket, and hands on what it accepts, on this thread.
+    void listen(FileDescriptor socket, Entrance entrance, Listener::OnAccepted on_accepted);
     void start();
 
     // Any thread from here on.
-    void adopt(int descriptor);
+    void adopt(Accepted accepted);
     void deliver(std::uint64_t request, WaitResult result, std::span<const Range> ranges);
     // Accepts no more, finishes what is in flight, then calls `drained` (on this thread).
     void drain(std::function<void()> drained);
@@ -45,7 +45,7 @@ class ServeThread {
         std::vector<Range> ranges;
     };
     struct Inbox {
-        std::vector<int> descriptors;
+        std::vector<Accepted> accepted;
         std::vector<Delivery> deliveries;
         std::function<void()> drained;
         bool stop = false;

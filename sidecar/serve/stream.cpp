@@ -1,7 +1,6 @@
 #include "sidecar/serve/stream.h"
 
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include <array>
 
@@ -27,24 +26,23 @@ bool is_unix_socket(int descriptor) {
 }
 
 template <class H>
-uv_stream_t* open_stream(uv_loop_t* loop, int descriptor) {
+uv_stream_t* open_stream(uv_loop_t* loop, FileDescriptor descriptor) {
     auto handle = std::make_unique<H>();
     int failed;
     if constexpr (std::is_same_v<H, uv_pipe_t>)
         failed = uv_pipe_init(loop, handle.get(), 0);
     else
         failed = uv_tcp_init(loop, handle.get());
-    if (failed != 0) return close(descriptor), nullptr;
+    if (failed != 0) return nullptr;
     auto* const stream = reinterpret_cast<uv_stream_t*>(handle.release());
     if constexpr (std::is_same_v<H, uv_pipe_t>) {
-        failed = uv_pipe_open(reinterpret_cast<uv_pipe_t*>(stream), descriptor);
+        failed = uv_pipe_open(reinterpret_cast<uv_pipe_t*>(stream), descriptor.get());
     } else {
-        failed = uv_tcp_open(reinterpret_cast<uv_tcp_t*>(stream), descriptor);
+        failed = uv_tcp_open(reinterpret_cast<uv_tcp_t*>(stream), descriptor.get());
         if (failed == 0) uv_tcp_nodelay(reinterpret_cast<uv_tcp_t*>(stream), 1);
     }
-    if (failed != 0) close(descriptor);
     stream->data = nullptr;
-    if (failed == 0) return stream;
+    if (failed == 0) return descriptor.release(), stream;
     uv_close(reinterpret_cast<uv_handle_t*>(stream), [](uv_handle_t* closed) { delete reinterpret_cast<H*>(closed); });
     return nullptr;
 }
@@ -61,9 +59,9 @@ void Stream::CloseStream::operator()(uv_stream_t* handle) const noexcept {
     });
 }
 
-std::unique_ptr<Stream> Stream::adopt(uv_loop_t* loop, int descriptor, Listener& listener) {
-    uv_stream_t* const raw =
-        is_unix_socket(descriptor) ? open_stream<uv_pipe_t>(loop, descriptor) : open_stream<uv_tcp_t>(loop, descriptor);
+std::unique_ptr<Stream> Stream::adopt(uv_loop_t* loop, FileDescriptor descriptor, Listener& listener) {
+    uv_stream_t* const raw = is_unix_socket(descriptor.get()) ? open_stream<uv_pipe_t>(loop, std::move(descriptor))
+                                                              : open_stream<uv_tcp_t>(loop, std::move(descriptor));
     if (raw == nullptr) return nullptr;
     std::unique_ptr<Stream> stream{new Stream{StreamHandle{raw}, listener}};
     raw->data = stream.get();

@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 
+#include "sidecar/base/file_descriptor.h"
 #include "sidecar/base/uv_handle.h"
 
 namespace next_id {
@@ -27,8 +28,8 @@ class Stream {
         ~Listener() = default;
     };
 
-    // Takes the descriptor over, also when it fails (null). `listener` must outlive the stream.
-    static std::unique_ptr<Stream> adopt(uv_loop_t* loop, int descriptor, Listener& listener);
+    // Null when the system refuses. `listener` must outlive the stream.
+    static std::unique_ptr<Stream> adopt(uv_loop_t* loop, FileDescriptor descriptor, Listener& listener);
 
     void start_reading();
     void stop_reading();

@@ -64,7 +64,7 @@ struct AllocationFixture : SupplyFixture, LoopFixture {
         auto [client, descriptor] = unix_pair();
         peer.emplace(std::move(client));
         peer->received.reserve(1'000'000);
-        connections->adopt(descriptor);
+        connections->adopt({FileDescriptor{descriptor}});
     }
     ~AllocationFixture() { connections.reset(); }
 

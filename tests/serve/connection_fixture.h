@@ -105,7 +105,7 @@ inline std::string get(const std::string& target, const std::string& headers = {
 struct ConnectionFixture : LoopFixture {
     explicit ConnectionFixture(std::pair<Peer, int> pair = unix_pair()) : peer{std::move(pair.first)} {
         connection = std::make_unique<HttpConnection>(handler, [this](HttpConnection&) { ++finished; });
-        BOOST_TEST_REQUIRE(connection->start(&loop, pair.second));
+        BOOST_TEST_REQUIRE(connection->start(&loop, {FileDescriptor{pair.second}}));
     }
 
     std::size_t answers() {

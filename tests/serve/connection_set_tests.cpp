@@ -20,7 +20,7 @@ struct SetFixture : LoopFixture {
 
     Peer connect() {
         auto [peer, descriptor] = unix_pair();
-        connections->adopt(descriptor);
+        connections->adopt({FileDescriptor{descriptor}});
         return std::move(peer);
     }
     void drain() {

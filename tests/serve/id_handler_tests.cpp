@@ -20,7 +20,7 @@ struct HandlerFixture : SupplyFixture, LoopFixture {
 
     Peer connect() {
         auto [peer, descriptor] = unix_pair();
-        connections->adopt(descriptor);
+        connections->adopt({FileDescriptor{descriptor}});
         return std::move(peer);
     }
     bool run_until_waiting(std::size_t count) {

@@ -17,7 +17,8 @@ struct ListenerFixture : LoopFixture {
         auto socket = listen_tcp({"127.0.0.1", 0});
         BOOST_TEST_REQUIRE(socket.has_value());
         port = bound_port(*socket);
-        listener.emplace(&loop, std::move(*socket), [this](int descriptor) { accepted.emplace_back(descriptor); });
+        listener.emplace(&loop, std::move(*socket), Entrance{},
+                         [this](Accepted one) { accepted.push_back(std::move(one)); });
     }
     ~ListenerFixture() { listener.reset(); }
 
@@ -33,7 +34,7 @@ struct ListenerFixture : LoopFixture {
     }
 
     std::uint16_t port = 0;
-    std::vector<FileDescriptor> accepted;
+    std::vector<Accepted> accepted;
     std::optional<Listener> listener;
 };
 
@@ -65,9 +66,9 @@ BOOST_AUTO_TEST_CASE(it_accepts_whoever_connects) {
         BOOST_TEST_REQUIRE(bool{clients.back()});
     }
     BOOST_TEST(run_until([&] { return accepted.size() == 200; }));
-    for (const FileDescriptor& descriptor : accepted) {
-        BOOST_TEST((fcntl(descriptor.get(), F_GETFL) & O_NONBLOCK) != 0);
-        BOOST_TEST((fcntl(descriptor.get(), F_GETFD) & FD_CLOEXEC) != 0);
+    for (const Accepted& one : accepted) {
+        BOOST_TEST((fcntl(one.descriptor.get(), F_GETFL) & O_NONBLOCK) != 0);
+        BOOST_TEST((fcntl(one.descriptor.get(), F_GETFD) & FD_CLOEXEC) != 0);
     }
 }
 

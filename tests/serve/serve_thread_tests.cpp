@@ -39,7 +39,7 @@ struct ThreadFixture : SupplyFixture {
 
     Peer connect() {
         auto [peer, descriptor] = unix_pair();
-        thread->adopt(descriptor);
+        thread->adopt({FileDescriptor{descriptor}});
         return std::move(peer);
     }
     // A connection whose request waits for IDs.
@@ -79,7 +79,7 @@ BOOST_AUTO_TEST_CASE(it_serves_what_other_threads_hand_it) {
             for (std::size_t i = 0; i < each; ++i) {
                 int ends[2];
                 if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends) != 0) return;
-                thread->adopt(ends[1]);
+                thread->adopt({FileDescriptor{ends[1]}});
                 mine.emplace_back(ends[0]);
                 mine.back().send(get("/next-id?format=text") + get("/next-id?format=text"));
             }
@@ -124,7 +124,7 @@ BOOST_AUTO_TEST_CASE(it_accepts_for_others_until_it_drains) {
     sockaddr_in address{};
     socklen_t size = sizeof address;
     getsockname(socket->get(), reinterpret_cast<sockaddr*>(&address), &size);
-    thread->listen(std::move(*socket), [this](int descriptor) { thread->adopt(descriptor); });
+    thread->listen(std::move(*socket), {}, [this](Accepted accepted) { thread->adopt(std::move(accepted)); });
     thread->start();
     publish(1, 10);
     const auto client = [&] {

@@ -25,7 +25,7 @@ struct OneThatDied : WindowFixture {
     }
     // Checks that a start with these options closes the window that is there, and why.
     void check_discarded(const WindowFile::Options& all, const std::string& reason, bool mark_is_kept) const {
-        Client client{all.state_dir / "app.ids.window"};
+        MappedWindow client{all.state_dir / "app.ids.window"};
         const auto file = open_window(all);
         BOOST_TEST((file->start() == WindowFile::Start::discarded));
         BOOST_TEST(says(file->start_reason(), reason));
@@ -116,7 +116,7 @@ BOOST_AUTO_TEST_CASE(a_window_of_another_size_is_discarded_and_its_mark_kept) {
 
 BOOST_AUTO_TEST_CASE(a_window_of_another_layout_version_is_closed_all_the_same) {
     leave_a_window_of_ten();
-    Client{window_path()}.header().version = 99;
+    MappedWindow{window_path()}.header().version = 99;
     check_discarded(options(), "its layout is version 99, not 1", false);
 }
 
@@ -131,7 +131,7 @@ BOOST_AUTO_TEST_CASE(a_window_with_a_second_name_is_not_adopted) {
     leave_a_window_of_ten();
     fs::create_hard_link(window_path(), temp.path / "second");
     check_discarded(options(), "its file has another name as well", true);
-    BOOST_TEST(Client{temp.path / "second"}.closed());
+    BOOST_TEST(MappedWindow{temp.path / "second"}.closed());
 }
 
 BOOST_AUTO_TEST_CASE(a_window_of_the_wrong_length_is_not_adopted) {
@@ -143,28 +143,28 @@ BOOST_AUTO_TEST_CASE(a_window_of_the_wrong_length_is_not_adopted) {
 }
 
 BOOST_AUTO_TEST_CASE(a_window_whose_words_make_no_sense_is_not_adopted) {
-    const std::pair<const char*, std::function<void(Client&)>> damages[] = {
-        {"counters and ranges are not sound", [](Client& file) { file.header().cursor = 11; }},
-        {"counters and ranges are not sound", [](Client& file) { file.header().limit = 3; }},
-        {"counters and ranges are not sound", [](Client& file) { file.slot(0).step = 0; }},
-        {"counters and ranges are not sound", [](Client& file) { file.slot(0).first = INT64_MAX; }},
+    const std::pair<const char*, std::function<void(MappedWindow&)>> damages[] = {
+        {"counters and ranges are not sound", [](MappedWindow& file) { file.header().cursor = 11; }},
+        {"counters and ranges are not sound", [](MappedWindow& file) { file.header().limit = 3; }},
+        {"counters and ranges are not sound", [](MappedWindow& file) { file.slot(0).step = 0; }},
+        {"counters and ranges are not sound", [](MappedWindow& file) { file.slot(0).first = INT64_MAX; }},
     };
     for (const auto& [reason, damage] : damages) {
         leave_a_window_of_ten();
         {
-            Client file{window_path()};
+            MappedWindow file{window_path()};
             damage(file);
         }
         check_discarded(options(), reason, true);
     }
     leave_a_window_of_ten();
-    Client{window_path()}.header().origin.mark_lowest = 11;  // above the highest
+    MappedWindow{window_path()}.header().origin.mark_lowest = 11;  // above the highest
     check_discarded(options(), "its mark is not sound", false);
 }
 
 BOOST_AUTO_TEST_CASE(a_window_that_was_closed_by_one_that_then_died_leaves_its_mark) {
     leave_a_window_of_ten();
-    Window<>::retire(Client{window_path()}.header());
+    Window<>::retire(MappedWindow{window_path()}.header());
     check_discarded(options(), "it was closed", true);
 }
 
@@ -184,7 +184,7 @@ BOOST_AUTO_TEST_CASE(a_link_in_the_place_of_a_window_is_replaced_and_its_target_
     fs::rename(window_path(), temp.path / "target");
     fs::create_symlink(temp.path / "target", window_path());
     check_replaced("it is a symbolic link");
-    BOOST_TEST(!Client{temp.path / "target"}.closed());
+    BOOST_TEST(!MappedWindow{temp.path / "target"}.closed());
 }
 
 BOOST_AUTO_TEST_CASE(a_folder_in_the_place_of_a_window_is_an_error) {
@@ -206,7 +206,7 @@ BOOST_AUTO_TEST_CASE(a_window_of_another_user_is_replaced) {
 
 BOOST_AUTO_TEST_CASE(on_a_disk_each_start_is_fresh_says_so_and_keeps_the_mark) {
     const TempDir disk{fs::path{NEXT_ID_PROGRAM}.parent_path()};
-    if (disk.file_system().empty()) {
+    if (file_system_of(disk).empty()) {
         BOOST_TEST_MESSAGE("skipped: the build folder lies on a tmpfs");
         return;
     }
@@ -215,17 +215,17 @@ BOOST_AUTO_TEST_CASE(on_a_disk_each_start_is_fresh_says_so_and_keeps_the_mark) {
     {
         const auto file = open_window(all);
         BOOST_TEST((file->start() == WindowFile::Start::fresh));
-        BOOST_TEST(says(file->start_reason(), disk.file_system() + " is never adopted"));
+        BOOST_TEST(says(file->start_reason(), file_system_of(disk) + " is never adopted"));
         file->set_identity(identity);
         file->set_mark(mark);
         BOOST_TEST(file->publish({1, 1, 10}) == 10u);
     }
-    check_discarded(all, "it lies on " + disk.file_system() + ", not on a tmpfs", true);
+    check_discarded(all, "it lies on " + file_system_of(disk) + ", not on a tmpfs", true);
 }
 
 BOOST_AUTO_TEST_CASE(a_torn_identity_is_not_known_yet) {
     leave_a_window_of_ten();
-    Client{window_path()}.header().origin.system_identifier = 0;
+    MappedWindow{window_path()}.header().origin.system_identifier = 0;
     BOOST_TEST((open_window(options())->identity() == SourceIdentity{}));
 }
 

@@ -70,7 +70,7 @@ BOOST_AUTO_TEST_CASE(a_first_start_makes_an_empty_window_that_only_its_owner_can
 BOOST_AUTO_TEST_CASE(what_is_published_is_taken_once_by_the_sidecar_or_by_a_client) {
     const auto file = open_window(options());
     BOOST_TEST(file->publish({1, 1, 10}) == 10u);
-    Client client{window_path()};
+    MappedWindow client{window_path()};
     BOOST_TEST((client.take() == TakeResult::taken));
     BOOST_TEST((take_up_to(*file, 4) == std::vector<Range>{{2, 1, 4}}));
     Range run;
@@ -184,7 +184,7 @@ BOOST_AUTO_TEST_CASE(discarding_throws_away_what_is_left_for_everybody_and_keeps
     file->publish({1, 1, 10});
     BOOST_TEST(!file->wake_when_left(5));
     take_up_to(*file, 3);
-    Client client{window_path()};
+    MappedWindow client{window_path()};
     auto thrown_away = file->discard();
     BOOST_TEST_REQUIRE(thrown_away.has_value());
     BOOST_TEST(*thrown_away == 7u);
@@ -290,7 +290,7 @@ BOOST_AUTO_TEST_CASE(threads_that_take_while_the_publisher_discards_get_no_id_tw
 
 BOOST_AUTO_TEST_CASE(a_window_at_the_end_of_its_tickets_is_replaced_by_the_next_publish) {
     const auto file = open_window(options());
-    Client client{window_path()};
+    MappedWindow client{window_path()};
     client.header().limit = client.header().cursor = Window<>::limit_max - Window<>::slot_ids_max;
     BOOST_TEST(file->publish({1, 1, 3}) == 3u);
     take_up_to(*file, 2);

@@ -16,42 +16,27 @@
 #include <vector>
 
 #include "sidecar/window/window_file.h"
+#include "tests/support/temp_dir.h"
 
 namespace next_id {
 
-class TempDir {
- public:
-    explicit TempDir(const std::filesystem::path& base) {
-        std::string name = (base / "next-id-test-XXXXXX").string();
-        BOOST_TEST_REQUIRE(::mkdtemp(name.data()) != nullptr);
-        path = name;
-    }
-    ~TempDir() {
-        std::error_code ignored;
-        std::filesystem::remove_all(path, ignored);
-    }
-    TempDir(const TempDir&) = delete;
-
-    // Empty on a tmpfs.
-    std::string file_system() const {
-        const FileDescriptor dir{::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
-        return file_system_that_keeps(dir.get());
-    }
-
-    std::filesystem::path path;
-};
+// Empty on a tmpfs.
+inline std::string file_system_of(const TempDir& dir) {
+    const FileDescriptor opened{::open(dir.path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
+    return file_system_that_keeps(opened.get());
+}
 
 // Another process, as far as the window can tell: it maps the file by its name, and keeps that mapping.
-class Client {
+class MappedWindow {
  public:
-    explicit Client(const std::filesystem::path& file) : size_{std::filesystem::file_size(file)} {
+    explicit MappedWindow(const std::filesystem::path& file) : size_{std::filesystem::file_size(file)} {
         const FileDescriptor opened{::open(file.c_str(), O_RDWR | O_CLOEXEC)};
         bytes_ = static_cast<std::byte*>(::mmap(nullptr, size_, PROT_READ | PROT_WRITE, MAP_SHARED, opened.get(), 0));
         BOOST_TEST_REQUIRE(static_cast<void*>(bytes_) != MAP_FAILED);
         window_ = Window<>::in({bytes_, size_});
     }
-    ~Client() { ::munmap(bytes_, size_); }
-    Client(const Client&) = delete;
+    ~MappedWindow() { ::munmap(bytes_, size_); }
+    MappedWindow(const MappedWindow&) = delete;
 
     Window<>::Header& header() { return *reinterpret_cast<Window<>::Header*>(bytes_); }
     Window<>::Slot& slot(std::size_t n) {

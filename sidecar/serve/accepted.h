@@ -1,0 +1,25 @@
+// A connection that a listener has accepted, on its way to the loop that will serve it.
+#pragma once
+
+#include <sys/socket.h>
+
+#include "sidecar/api/client.h"
+#include "sidecar/base/file_descriptor.h"
+
+namespace next_id {
+
+// What a listener demands of those who come in by it.
+struct Entrance {
+    bool token_needed = false;
+};
+
+struct Accepted {
+    FileDescriptor descriptor;
+    Client client = {};
+    Entrance entrance = {};
+};
+
+// `peer` is what accept() said. An IPv4 address in the form of an IPv6 one is IPv4.
+Client client_of(const FileDescriptor& descriptor, const sockaddr_storage& peer);
+
+}  // namespace next_id
