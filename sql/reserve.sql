@@ -3,20 +3,27 @@
 --   $1  the sequence's name, as in SQL: global_id_seq, or "Orders".ids
 --   $2  how many values to take: at least 1
 --   $3  how long to wait for the sequence's lock: '2000ms'
+--   $4  the sidecar's mark: the sequence's last value as it saw it last
+--   $5  the direction in which the sequence ran then: 1, or -1; 0 while there is no mark
 --
--- Answers one row. firsts[i] and counts[i] are a run of values that lie exactly one increment apart, in the order of the
--- calls: programs that call nextval() meanwhile break runs, and never share a value.
+-- Answers one row. count says how many values were taken: fewer than $2 when the sequence was seen behind the mark, and
+-- then none once that was seen. values are all of them in the order of the calls, or only the first where the others follow
+-- it one increment apart, as they do unless another session called nextval() meanwhile.
 --
 -- The shape decides the correctness:
---   * "guard" is evaluated before the first nextval(), since every nextval() reads its row, and once, being materialized.
+--   * "guard" is evaluated before the first nextval(), since all else reads its row, and once, being materialized.
 --   * Its message gives this transaction a WAL record and an xid, so that its commit waits until the record is safe, and
 --     with it all earlier records of the sequence. nextval() alone writes one record in 33 calls, and the callers between
 --     do not wait: after a crash their values are given out again.
 --   * synchronous_commit is raised for this transaction alone, and the warning that tells of a cancelled wait for a
 --     standby must not be filtered.
---   * The parameters are read after the values were taken: nextval() holds a lock until commit that keeps ALTER SEQUENCE
---     away. Read earlier, or from pg_sequences, they could be those before an ALTER that this statement waited for.
---     For the same reason an unlogged sequence is told by its init fork: pg_class is read with the statement's snapshot.
+--   * "locked" is there for the lock, which pg_sequence_last_value() takes as nextval() does, and keeps until commit: ALTER
+--     SEQUENCE stays away from all that follows. Read without it, or from pg_sequences, the parameters could be those
+--     before an ALTER that this statement waited for. For the same reason an unlogged sequence is told by its init fork:
+--     pg_class is read with the statement's snapshot.
+--   * The mark is compared with the sequence itself, not with a snapshot, before each nextval(): where the sequence went
+--     back, every further call would move it on, into IDs that other sidecars hold, and past their marks. setval() heeds
+--     no lock that nextval() takes, so that one call may slip between; what it returned tells the sidecar.
 WITH guard AS MATERIALIZED (
     SELECT $1::text::regclass AS sequence,
            set_config('synchronous_commit',
@@ -25,25 +32,21 @@ WITH guard AS MATERIALIZED (
            set_config('lock_timeout', $3::text, true),
            set_config('client_min_messages', 'warning', true),
            pg_logical_emit_message(true, 'next-id', '')
+), locked AS MATERIALIZED (
+    SELECT sequence, pg_sequence_last_value(sequence) FROM guard
 ), taken AS MATERIALIZED (
-    SELECT nextval(sequence) AS value FROM guard, generate_series(1, $2::int)
-), described AS MATERIALIZED (
-    SELECT sequence, number, (parameters).*
-    FROM (SELECT (SELECT sequence FROM guard) AS sequence,
-                 count(*) AS number,
-                 pg_sequence_parameters((SELECT sequence FROM guard)) AS parameters
-          FROM taken) AS after_taking
-), runs AS (
-    -- A value begins a run unless it is its predecessor's plus the increment; the sum is made only where it fits.
-    SELECT place, value AS first, lead(place, 1, number + 1) OVER (ORDER BY place) - place AS count
-    FROM (SELECT value, lag(value) OVER () AS previous, row_number() OVER () AS place FROM taken) AS placed, described
-    WHERE CASE WHEN previous IS NULL THEN true
-               WHEN CASE WHEN increment > 0 THEN previous > 9223372036854775807 - increment
-                         ELSE previous < -9223372036854775807 - 1 - increment END THEN true
-               ELSE value <> previous + increment END
+    SELECT sequence,
+           parameters.*,
+           ARRAY(SELECT nextval(sequence) FROM generate_series(1, $2::int)
+                 WHERE CASE WHEN $5::int > 0 THEN increment > 0 AND pg_sequence_last_value(sequence) >= $4::bigint
+                            WHEN $5::int < 0 THEN increment < 0 AND pg_sequence_last_value(sequence) <= $4::bigint
+                            ELSE true END) AS all_values
+    FROM locked, pg_sequence_parameters(sequence) AS parameters
 )
-SELECT firsts,
-       counts,
+SELECT CASE WHEN all_values = ARRAY(SELECT generate_series(all_values[1], all_values[cardinality(all_values)], increment)
+                                    LIMIT cardinality(all_values))
+            THEN all_values[:1] ELSE all_values END AS values,
+       cardinality(all_values) AS count,
        minimum_value,
        maximum_value,
        increment,
@@ -55,5 +58,4 @@ SELECT firsts,
        (SELECT system_identifier FROM pg_control_system()) AS system_identifier,
        (SELECT oid FROM pg_database WHERE datname = current_database()) AS database_oid,
        sequence::oid AS sequence_oid
-FROM described, (
-    SELECT array_agg(first ORDER BY place) AS firsts, array_agg(count ORDER BY place) AS counts FROM runs) AS compressed
+FROM taken

@@ -25,14 +25,13 @@ class RowReader {
     }
 
     // {1,2,3}
-    template <class Number>
-    std::vector<Number> array() {
+    std::vector<std::int64_t> numbers() {
         std::string_view list = text();
-        std::vector<Number> numbers;
+        std::vector<std::int64_t> numbers;
         if (list.size() < 2 || list.front() != '{' || list.back() != '}') return well_ = false, numbers;
         for (list = list.substr(1, list.size() - 2); !list.empty();) {
             const std::string_view part = list.substr(0, list.find(','));
-            numbers.push_back(parsed<Number>(part));
+            numbers.push_back(parsed<std::int64_t>(part));
             list.remove_prefix(part.size() == list.size() ? part.size() : part.size() + 1);
         }
         return numbers;
@@ -96,13 +95,16 @@ Expected<ReserveAnswer> read_reserve_answer(const PgAnswer& answer) {
     if (!has_shape(answer, reserve_columns)) return unreadable();
     RowReader row{answer.rows[0]};
     ReserveAnswer read;
-    const auto firsts = row.array<std::int64_t>();
-    const auto counts = row.array<std::uint64_t>();
+    const auto values = row.numbers();
+    const auto count = row.number<std::uint64_t>();
     read_parameters(row, read.parameters);
-    read.last_value = row.number<std::int64_t>();
+    read.last_value = row.number_or_null();
     read_persistence_and_identity(row, read.parameters, read.identity);
-    if (!row.well() || firsts.empty() || firsts.size() != counts.size()) return unreadable();
-    for (std::size_t i = 0; i < firsts.size(); ++i) read.runs.push_back({firsts[i], counts[i]});
+    const bool only_first = values.size() == 1 && count > 1;
+    if (!row.well() || (values.size() != count && !only_first)) return unreadable();
+    if (count != 0 && !read.last_value) return unreadable();
+    for (const std::int64_t value : values) append_value(read.runs, value, read.parameters.increment);
+    if (only_first) read.runs.front().count = count;
     return read;
 }
 

@@ -23,9 +23,11 @@ std::string direction_name(int direction) {
     return direction > 0 ? "ascending" : "descending";
 }
 
-}  // namespace
+int direction_of(const SequenceParameters& parameters) {
+    return parameters.increment > 0 ? 1 : -1;
+}
 
-std::string how_it_went_back(const Mark& mark, std::optional<std::int64_t> last_value, int direction) {
+std::string behind(const Mark& mark, std::optional<std::int64_t> last_value, int direction) {
     if (mark.direction == 0) return {};
     if (mark.direction != direction)
         return "it is now " + direction_name(direction) + " and was " + direction_name(mark.direction);
@@ -34,14 +36,23 @@ std::string how_it_went_back(const Mark& mark, std::optional<std::int64_t> last_
     return "its last value is " + std::to_string(*last_value) + ", but had been " + std::to_string(mark.last_value);
 }
 
-Expected<Mark> advance_mark(const Mark& mark, const ReserveAnswer& answer, const std::vector<Range>& ranges) {
-    const int direction = answer.parameters.increment > 0 ? 1 : -1;
-    if (const std::string how = how_it_went_back(mark, answer.last_value, direction); !how.empty())
-        return Unexpected{how};
+}  // namespace
 
+std::string how_it_went_back(const Mark& mark, const InspectAnswer& answer) {
+    return behind(mark, answer.last_value, direction_of(answer.parameters));
+}
+
+std::string how_it_went_back(const Mark& mark, const ReserveAnswer& answer, std::uint64_t asked) {
+    const std::string how = behind(mark, answer.last_value, direction_of(answer.parameters));
+    if (!how.empty() || mark.direction == 0 || count_of(answer.runs) >= asked) return how;
+    return "its last value was seen behind " + std::to_string(mark.last_value) + ", where it had been";
+}
+
+Expected<Mark> advance_mark(const Mark& mark, const ReserveAnswer& answer, const std::vector<Range>& ranges) {
+    const int direction = direction_of(answer.parameters);
     Mark next = mark;
     next.direction = direction;
-    next.last_value = answer.last_value;
+    next.last_value = *answer.last_value;
     bool reserved = mark.direction != 0;
     for (const Range& range : ranges) {
         // With CACHE 1 each value lies beyond all before it. With more, sessions hand out their caches in any order.
@@ -54,6 +65,10 @@ Expected<Mark> advance_mark(const Mark& mark, const ReserveAnswer& answer, const
         reserved = true;
     }
     return next;
+}
+
+bool covers(const Mark& mark, const Range& range) {
+    return mark.direction != 0 && lowest_of(range) >= mark.lowest && highest_of(range) <= mark.highest;
 }
 
 std::optional<std::int64_t> resume_past(std::string_view comment) {

@@ -14,13 +14,19 @@
 
 namespace next_id {
 
-// The mark after the reservation, or a sentence that says how the sequence went back; then none of the ranges may be
-// published.
+// How the sequence, as it was found, had gone back behind the mark; empty when it had not.
+std::string how_it_went_back(const Mark& mark, const InspectAnswer& answer);
+
+// The same of a reservation of so many values. That it took fewer tells, even if others have moved the sequence on
+// since.
+std::string how_it_went_back(const Mark& mark, const ReserveAnswer& answer, std::uint64_t asked);
+
+// The mark after a reservation, or a sentence that says which of its values shows that the sequence went back; then
+// none of the ranges may be published. REQUIRES: how_it_went_back() found nothing; values in the answer.
 Expected<Mark> advance_mark(const Mark& mark, const ReserveAnswer& answer, const std::vector<Range>& ranges);
 
-// How a sequence that runs in this direction (1 or -1), and had this last value, went back behind the mark; empty when
-// it did not.
-std::string how_it_went_back(const Mark& mark, std::optional<std::int64_t> last_value, int direction);
+// True iff the whole range lies within the mark.
+bool covers(const Mark& mark, const Range& range);
 
 // N of a sequence comment "next-id: resume past N", which sql/resume_past.sql leaves.
 std::optional<std::int64_t> resume_past(std::string_view comment);

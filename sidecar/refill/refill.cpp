@@ -90,11 +90,13 @@ bool Refill::send_next(Instant now) {
         under_way_ = index;
         kind_ = step.kind;
         turn_ = index + 1;
-        const std::string& name = sequences_[index]->supply().sequence();
+        Supply& supply = sequences_[index]->supply();
+        const Mark mark = supply.window().mark();
         if (kind_ == SequenceRefill::Step::Kind::inspect)
-            database_.query(sql::inspect, std::array{name, lock_timeout_});
+            database_.query(sql::inspect, std::array{supply.sequence(), lock_timeout_});
         else
-            database_.query(sql::reserve, std::array{name, std::to_string(step.values), lock_timeout_});
+            database_.query(sql::reserve, std::array{supply.sequence(), std::to_string(step.values), lock_timeout_,
+                                                     std::to_string(mark.last_value), std::to_string(mark.direction)});
         return true;
     }
     return false;

@@ -8,10 +8,14 @@ namespace {
 
 using Wide = __int128;  // holds every sum and product of what int64 holds
 
+Wide last_of(const Run& run, std::int64_t increment) {
+    return Wide{run.first} + Wide{run.count - 1} * increment;
+}
+
 // The values of a run, of which the last must lie within the sequence's bounds too.
 bool within_bounds(const Run& run, const SequenceParameters& parameters) {
     if (run.count == 0) return false;
-    const Wide last = Wide{run.first} + Wide{run.count - 1} * parameters.increment;
+    const Wide last = last_of(run, parameters.increment);
     return std::min<Wide>(run.first, last) >= parameters.minimum &&
            std::max<Wide>(run.first, last) <= parameters.maximum;
 }
@@ -22,12 +26,25 @@ Range values_of(const Run& run, const SequenceParameters& parameters) {
 
 // A block ends at its value, so consecutive blocks are one range; the first is clipped where the sequence begins.
 Range blocks_of(const Run& run, const SequenceParameters& parameters) {
-    const Wide last = Wide{run.first} + Wide{run.count - 1} * parameters.increment;
+    const Wide last = last_of(run, parameters.increment);
     const Wide first = std::max<Wide>(Wide{run.first} - parameters.increment + 1, parameters.minimum);
     return {static_cast<std::int64_t>(first), 1, static_cast<std::uint64_t>(last - first + 1)};
 }
 
 }  // namespace
+
+std::uint64_t count_of(const std::vector<Run>& runs) {
+    std::uint64_t count = 0;
+    for (const Run& run : runs) count += run.count;
+    return count;
+}
+
+void append_value(std::vector<Run>& runs, std::int64_t value, std::int64_t increment) {
+    if (!runs.empty() && last_of(runs.back(), increment) + increment == value)
+        ++runs.back().count;
+    else
+        runs.push_back({value, 1});
+}
 
 std::string refusal_of(const SequenceParameters& parameters, Increment mode) {
     if (parameters.cycles) return "the sequence has CYCLE, so it would repeat IDs: ALTER SEQUENCE ... NO CYCLE";

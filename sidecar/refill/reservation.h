@@ -31,11 +31,16 @@ struct Run {
 };
 
 struct ReserveAnswer {
-    std::vector<Run> runs;
+    std::vector<Run> runs;  // fewer values than were asked for when the sequence was seen behind the mark
     SequenceParameters parameters;
-    std::int64_t last_value = 0;
+    std::optional<std::int64_t> last_value;
     SourceIdentity identity;
 };
+
+std::uint64_t count_of(const std::vector<Run>& runs);
+
+// Adds what nextval returned: to the last run, if it lies one increment beyond it.
+void append_value(std::vector<Run>& runs, std::int64_t value, std::int64_t increment);
 
 struct InspectAnswer {
     SequenceParameters parameters;

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "sidecar/base/require.h"
 #include "sidecar/refill/guard.h"
 
 namespace next_id {
@@ -70,14 +71,14 @@ std::uint64_t SequenceRefill::values_for(std::uint64_t ids) const {
 
 void SequenceRefill::on_inspected(Instant now, const InspectAnswer& answer) {
     if (!check_identity(now, answer.identity)) return;
-    if (!supply_.window().mark().latched && latch_if_it_went_back(now, answer.last_value, answer.parameters)) return;
+    const Mark mark = supply_.window().mark();
+    if (!mark.latched && latch_if_it_went_back(now, how_it_went_back(mark, answer))) return;
     if (!check_parameters(now, answer.parameters)) return;
     if (answer.last_value)
         note_sequence_end(answer.parameters, *answer.last_value);
     else
         values_left_ = 1;  // where it starts cannot be seen: its first value will tell
 
-    const Mark mark = supply_.window().mark();
     if (mark.latched) {
         const auto past = resume_past(answer.comment);
         if (!past || !clears_mark(mark, *past, answer)) {
@@ -100,19 +101,21 @@ void SequenceRefill::on_inspected(Instant now, const InspectAnswer& answer) {
 
 void SequenceRefill::on_reserved(Instant now, const ReserveAnswer& answer) {
     if (!check_identity(now, answer.identity)) return;
-    if (latch_if_it_went_back(now, answer.last_value, answer.parameters)) return;
+    const Mark mark = supply_.window().mark();
+    if (latch_if_it_went_back(now, how_it_went_back(mark, answer, values_asked_))) return;
     if (!check_parameters(now, answer.parameters)) return;
+    if (answer.runs.empty()) return on_failed(now, {}, "the mark was another database's, so nothing was reserved");
     auto ranges = owned_ranges(answer, settings_.mode);
     if (!ranges) return on_failed(now, {}, ranges.error());
-    const auto mark = advance_mark(supply_.window().mark(), answer, *ranges);
-    if (!mark) return latch(now, mark.error());
+    const auto advanced = advance_mark(mark, answer, *ranges);
+    if (!advanced) return latch(now, advanced.error());
 
-    supply_.window().set_mark(*mark);
+    supply_.window().set_mark(*advanced);
     if (filled_once_ && !supply_.waiting().empty() && backoff_.untried()) policy_.found_dry();
     backoff_.reset();
     not_before_ = now;
     values_max_ = std::min(2 * values_max_, statement_values_max);
-    note_sequence_end(answer.parameters, answer.last_value);
+    note_sequence_end(answer.parameters, *answer.last_value);
     own_trouble_ = {};
     supply_.set_trouble({});
     publish(std::move(*ranges));
@@ -193,9 +196,7 @@ bool SequenceRefill::check_parameters(Instant now, const SequenceParameters& par
 
 // Asked before anything about the sequence is refused: while it descended, or after the end of a cycle, it went back
 // for every sidecar, and must not be used again as it stands when the refusal is cured.
-bool SequenceRefill::latch_if_it_went_back(Instant now, std::optional<std::int64_t> last_value,
-                                           const SequenceParameters& parameters) {
-    const std::string how = how_it_went_back(supply_.window().mark(), last_value, parameters.increment > 0 ? 1 : -1);
+bool SequenceRefill::latch_if_it_went_back(Instant now, const std::string& how) {
     if (!how.empty()) latch(now, how);
     return !how.empty();
 }
@@ -239,6 +240,8 @@ void SequenceRefill::publish(std::vector<Range> ranges) {
 void SequenceRefill::publish_pending() {
     while (!pending_.empty()) {
         Range& range = pending_.front();
+        // Else who dies now, and starts again, would not know that it held them when the sequence goes back.
+        require(covers(supply_.window().mark(), range));
         const std::uint64_t published = supply_.window().publish(range);
         if (published == 0) return;
         pending_ids_ -= published;

@@ -89,8 +89,7 @@ class SequenceRefill {
  private:
     bool check_identity(Instant now, const SourceIdentity& identity);
     bool check_parameters(Instant now, const SequenceParameters& parameters);
-    bool latch_if_it_went_back(Instant now, std::optional<std::int64_t> last_value,
-                               const SequenceParameters& parameters);
+    bool latch_if_it_went_back(Instant now, const std::string& how);
     void latch(Instant now, const std::string& how);
     void resume(const InspectAnswer& answer, std::int64_t past);
     void publish(std::vector<Range> ranges);

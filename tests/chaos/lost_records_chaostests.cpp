@@ -5,7 +5,7 @@
 // What no sidecar can prevent: one that has no mark beyond what the standby knew (a new one, or one that reserved
 // nothing since the records were lost) has no way to know, and reserves again what others have given out, or still
 // have in their windows. So has any other program that calls nextval(). And it moves the sequence on, perhaps past the
-// marks of others, who then cannot notice either. A synchronous standby is the remedy.
+// marks of others, who then cannot notice either. Whoever can know takes nothing. A synchronous standby is the remedy.
 #include <boost/test/unit_test.hpp>
 
 #include "tests/chaos/adversity.h"

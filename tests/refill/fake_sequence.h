@@ -27,22 +27,23 @@ struct FakeSequence {
         return last_value = static_cast<std::int64_t>(next);
     }
 
+    bool is_behind(const Mark& mark) const {
+        if (mark.direction == 0) return false;
+        if (mark.direction != (parameters.increment > 0 ? 1 : -1) || !last_value) return true;
+        return mark.direction > 0 ? *last_value < mark.last_value : *last_value > mark.last_value;
+    }
+
     // Nothing when it met the end: what it took until then is burned.
-    std::optional<ReserveAnswer> reserve(std::uint64_t values) {
+    std::optional<ReserveAnswer> reserve(std::uint64_t values, const Mark& mark = {}) {
         ReserveAnswer answer;
-        std::optional<std::int64_t> previous;
-        for (std::uint64_t i = 0; i < values; ++i) {
+        for (std::uint64_t i = 0; i < values && !is_behind(mark); ++i) {
             before_nextval();
             const auto value = nextval();
             if (!value) return std::nullopt;
-            if (previous && __int128{*previous} + parameters.increment == *value)
-                ++answer.runs.back().count;
-            else
-                answer.runs.push_back({*value, 1});
-            previous = value;
+            append_value(answer.runs, *value, parameters.increment);
         }
         answer.parameters = parameters;
-        answer.last_value = *last_value;
+        answer.last_value = last_value;
         answer.identity = identity;
         return answer;
     }

@@ -16,6 +16,8 @@ Expected<Mark> advance(const Mark& mark, const SequenceParameters& parameters, s
 // Why the answer must not be published; empty if it may.
 std::string obstacle(const Mark& mark, const SequenceParameters& parameters, std::int64_t last_value,
                      const std::vector<Range>& ranges) {
+    const std::string how = how_it_went_back(mark, {{}, parameters, last_value, {}}, 0);
+    if (!how.empty()) return how;
     const auto advanced = advance(mark, parameters, last_value, ranges);
     return advanced ? "" : advanced.error();
 }
@@ -78,14 +80,22 @@ BOOST_AUTO_TEST_CASE(with_a_cache_a_last_value_that_went_back_is_seen) {
 }
 
 BOOST_AUTO_TEST_CASE(inspection_sees_it_too) {
-    BOOST_TEST(how_it_went_back(none, std::nullopt, 1) == "");
-    BOOST_TEST(how_it_went_back(at_100, 100, 1) == "");
-    BOOST_TEST(how_it_went_back(at_100, 101, 1) == "");
-    BOOST_TEST(how_it_went_back(at_100, 99, 1) != "");
-    BOOST_TEST(how_it_went_back(at_100, std::nullopt, 1) != "");  // created again, or restarted
-    BOOST_TEST(how_it_went_back(at_100, 200, -1) != "");
-    BOOST_TEST(how_it_went_back(at_minus_100, -100, -1) == "");
-    BOOST_TEST(how_it_went_back(at_minus_100, -99, -1) != "");
+    BOOST_TEST(how_it_went_back(none, standing(std::nullopt)) == "");
+    BOOST_TEST(how_it_went_back(at_100, standing(100)) == "");
+    BOOST_TEST(how_it_went_back(at_100, standing(101)) == "");
+    BOOST_TEST(how_it_went_back(at_100, standing(99)) != "");
+    BOOST_TEST(how_it_went_back(at_100, standing(std::nullopt)) != "");  // created again, or restarted
+    BOOST_TEST(how_it_went_back(at_100, standing(200, descending)) != "");
+    BOOST_TEST(how_it_went_back(at_minus_100, standing(-100, descending)) == "");
+    BOOST_TEST(how_it_went_back(at_minus_100, standing(-99, descending)) != "");
+}
+
+BOOST_AUTO_TEST_CASE(fewer_values_than_were_asked_for_are_seen_whatever_the_sequence_says_by_then) {
+    const ReserveAnswer five{{{101, 2}, {201, 3}}, ascending, 203, {}}, nothing{{}, ascending, 203, {}};
+    BOOST_TEST(how_it_went_back(at_100, five, 5) == "");
+    BOOST_TEST(how_it_went_back(at_100, five, 6) != "");
+    BOOST_TEST(how_it_went_back(at_100, nothing, 1) != "");
+    BOOST_TEST(how_it_went_back(none, nothing, 1) == "");
 }
 
 BOOST_AUTO_TEST_CASE(the_comment_of_an_operator_is_read_exactly) {

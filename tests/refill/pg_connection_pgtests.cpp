@@ -60,7 +60,7 @@ BOOST_AUTO_TEST_CASE(rows_come_as_text_and_null_as_nothing) {
 BOOST_AUTO_TEST_CASE(the_statements_of_the_program_run_one_after_another) {
     cluster.psql("CREATE SEQUENCE global_id_seq");
     for (const char* first : {"{1}", "{101}", "{201}"}) {
-        const PgAnswer answer = ask(std::string{sql::reserve}, {"global_id_seq", "100", "2000ms"});
+        const PgAnswer answer = ask(std::string{sql::reserve}, reserve_parameters("global_id_seq", 100));
         BOOST_REQUIRE_MESSAGE(answer.ok, answer.error);
         BOOST_TEST(*answer.rows[0][0] == first);
     }
@@ -142,7 +142,7 @@ BOOST_AUTO_TEST_CASE(rows_are_no_answer_before_the_server_is_ready_again) {
 BOOST_AUTO_TEST_CASE(a_reservation_whose_standby_did_not_confirm_is_not_ok) {
     cluster.psql("CREATE SEQUENCE s; ALTER ROLE postgres SET client_min_messages = error");
     BOOST_REQUIRE(connects(here()));
-    query_until_it_waits_for_a_standby(std::string{sql::reserve}, {"s", "10", "2000ms"});
+    query_until_it_waits_for_a_standby(std::string{sql::reserve}, reserve_parameters("s", 10));
     const std::size_t answered = told.answers.size();
     BOOST_REQUIRE(run_until([&] {
         return cluster.psql("SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'") == "t";

@@ -10,6 +10,7 @@
 
 #include "protocol/range.h"
 #include "sidecar/base/require.h"
+#include "sidecar/window/window_source.h"
 #include "sql/statements.h"
 #include "tests/support/pg_cluster.h"
 
@@ -35,9 +36,15 @@ inline Rows run(const Session& session, const std::string& sql, const std::vecto
         &PQclear};
 }
 
-inline Rows reserve(const Session& session, const std::string& sequence, int values,
-                    const std::string& lock = "2000ms") {
-    return run(session, std::string{sql::reserve}, {sequence, std::to_string(values), lock});
+// As a sidecar with this mark sends it.
+inline std::vector<std::string> reserve_parameters(const std::string& sequence, int values,
+                                                   const std::string& lock = "2000ms", const Mark& mark = {}) {
+    return {sequence, std::to_string(values), lock, std::to_string(mark.last_value), std::to_string(mark.direction)};
+}
+
+inline Rows reserve(const Session& session, const std::string& sequence, int values, const std::string& lock = "2000ms",
+                    const Mark& mark = {}) {
+    return run(session, std::string{sql::reserve}, reserve_parameters(sequence, values, lock, mark));
 }
 
 inline std::string column(const Rows& rows, const char* name) {
@@ -59,15 +66,17 @@ inline std::vector<std::int64_t> integers(const std::string& array) {
     return values;
 }
 
-// The runs of an answer, each well-formed.
+// The values of an answer, in ranges, each well-formed.
 inline std::vector<Range> ranges(const Rows& rows) {
-    const auto firsts = integers(column(rows, "firsts")), counts = integers(column(rows, "counts"));
-    require(firsts.size() == counts.size());
+    const auto values = integers(column(rows, "values"));
+    const auto count = std::stoull(column(rows, "count"));
+    const std::int64_t increment = std::stoll(column(rows, "increment"));
     std::vector<Range> found;
-    for (std::size_t i = 0; i < firsts.size(); ++i) {
-        found.push_back({firsts[i], std::stoll(column(rows, "increment")), std::uint64_t(counts[i])});
-        require(well_formed(found.back()));
-    }
+    if (values.size() == count)
+        for (const std::int64_t value : values) found.push_back({value, increment, 1});
+    else
+        found.push_back({values.at(0), increment, count});
+    for (const Range& range : found) require(well_formed(range));
     return found;
 }
 

@@ -113,7 +113,7 @@ struct RefillFixture {
             return step.kind;
         }
         ++statements;
-        const auto answer = sequence.reserve(step.values);
+        const auto answer = sequence.reserve(step.values, supply->window().mark());
         meanwhile();
         if (answer)
             refill->on_reserved(now, *answer);

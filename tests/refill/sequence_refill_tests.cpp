@@ -214,7 +214,7 @@ BOOST_AUTO_TEST_CASE(statements_are_limited_halved_at_a_timeout_and_grow_back) {
     for (int i = 0; i < 20; ++i) failed("57014"), (void)asked();
     BOOST_TEST(asked() == 100u);
     for (const std::uint64_t values : {200u, 400u, 800u, 1600u}) {
-        refill->on_reserved(now, *sequence.reserve(1));
+        refill->on_reserved(now, *sequence.reserve(values / 2));
         BOOST_TEST(asked() == values);
     }
 }
@@ -362,15 +362,47 @@ BOOST_AUTO_TEST_CASE(a_sequence_that_went_back_is_latched_and_the_window_thrown_
     BOOST_TEST(supply->trouble().error == refill->problem());
     BOOST_TEST(reported("went back"));
 
-    const std::uint64_t burned = sequence.nextvals - nextvals;  // by the one answer that told
     for (int i = 0; i < 50; ++i) {
         wait_out_the_backoff();
         refill->on_connected();
         refill->tick(now);
         run();
     }
-    BOOST_TEST(sequence.nextvals - nextvals == burned);
+    BOOST_TEST(sequence.nextvals == nextvals);
+    BOOST_TEST(*sequence.last_value == 300);  // not moved on, into what others hold and past their marks
     BOOST_CHECK(refill->state() == RefillState::latched);
+}
+
+// Others moved it past the mark again before the answer was made: what was taken tells none the less.
+BOOST_AUTO_TEST_CASE(a_statement_that_stopped_short_latches) {
+    for (const std::uint64_t taken : {0u, 7u}) {
+        use_up();
+        const auto step = refill->next_step(now);
+        BOOST_REQUIRE(step.kind == Kind::reserve);
+        auto answer = *sequence.reserve(taken);
+        sequence.last_value = answer.last_value = 50'000;
+        refill->on_reserved(now, answer);
+        BOOST_CHECK(refill->state() == RefillState::latched);
+        BOOST_TEST(left() == 0u);
+        sequence.resume_past(50'000);
+        wait_out_the_backoff();
+        run();
+        BOOST_REQUIRE(refill->state() == RefillState::reserving);
+    }
+}
+
+// A pooler led the statement there: what it compared was the mark of the database before.
+BOOST_AUTO_TEST_CASE(nothing_taken_from_another_database_is_asked_for_again) {
+    use_up();
+    const auto step = refill->next_step(now);
+    sequence = {};
+    sequence.identity.system_identifier = 7001;
+    refill->on_reserved(now, *sequence.reserve(step.values, supply->window().mark()));
+    BOOST_TEST(left() == 0u);
+    BOOST_CHECK(refill->state() == RefillState::reserving);
+    wait_out_the_backoff();
+    run();
+    BOOST_TEST(left() == 1000u);
 }
 
 BOOST_AUTO_TEST_CASE(on_a_new_connection_it_is_latched_before_any_nextval) {

@@ -48,6 +48,7 @@ PostgresModel::Taken PostgresModel::take(std::uint64_t count, bool message) {
         state_.called = true;
         if (must_log) log({advance(next, values_logged_ahead, definition_), true, 0});
         taken.values.push_back(next);
+        if (!furthest_ || is_beyond(next, *furthest_, definition_.increment)) furthest_ = next;
     }
     if (written_ != before) taken.commit = ++written_;
     return taken;

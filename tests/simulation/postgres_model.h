@@ -15,6 +15,18 @@ struct SequenceDefinition {
     std::int64_t start = 1;
 };
 
+// In the direction in which such a sequence runs.
+inline bool is_beyond(std::int64_t value, std::int64_t other, std::int64_t increment) {
+    return increment > 0 ? value > other : value < other;
+}
+
+// Whether a sequence with this last value and increment went back for whoever has this mark.
+inline bool is_behind(std::int64_t mark, int direction, std::optional<std::int64_t> last_value,
+                      std::int64_t increment) {
+    if (direction == 0) return false;
+    return direction != (increment > 0 ? 1 : -1) || !last_value || is_beyond(mark, *last_value, increment);
+}
+
 class PostgresModel {
  public:
     using Lsn = std::uint64_t;
@@ -46,6 +58,8 @@ class PostgresModel {
 
     const SequenceDefinition& definition() const { return definition_; }
     std::optional<std::int64_t> last_value() const { return state_.called ? std::optional{state_.last} : std::nullopt; }
+    // That was ever taken, wherever the sequence stands now.
+    std::optional<std::int64_t> furthest() const { return furthest_; }
     const std::string& comment() const { return comment_; }
     std::uint32_t oid() const { return oid_; }
 
@@ -68,6 +82,7 @@ class PostgresModel {
     State state_;
     std::vector<Record> records_;
     Lsn written_ = 0, flushed_ = 0, page_ = 0;
+    std::optional<std::int64_t> furthest_;
     std::string comment_;
     std::uint32_t oid_ = 16384;
 };

@@ -12,8 +12,8 @@ constexpr double standby_seconds = 0.002;
 constexpr std::uint64_t system_identifier = 7000000000000000001;
 constexpr std::uint32_t database_oid = 5;
 
-std::uint64_t number_in(const std::string& text) {
-    std::uint64_t number = 0;
+std::int64_t number_in(const std::string& text) {
+    std::int64_t number = 0;
     std::from_chars(text.data(), text.data() + text.size(), number);
     return number;
 }
@@ -27,30 +27,39 @@ PgAnswer failed(std::string sqlstate, std::string error) {
 void Server::run(std::string_view sql, std::span<const std::string> parameters, Answer answer) {
     if (!up_) return;
     const bool reserve = sql == sql::reserve;
-    const std::uint64_t values = reserve ? number_in(parameters[1]) : 0;
-    const Instant lock_wait_ends = clockwork_.now() + std::chrono::milliseconds{number_in(parameters.back())};
+    const Request request = reserve ? request_of(parameters) : Request{};
+    const Instant lock_wait_ends = clockwork_.now() + std::chrono::milliseconds{number_in(parameters[reserve ? 2 : 1])};
     const std::uint64_t incarnation = incarnation_;
-    if (locked_until_ <= clockwork_.now()) return execute(reserve, values, incarnation, std::move(answer));
+    if (locked_until_ <= clockwork_.now()) return execute(request, incarnation, std::move(answer));
     const bool in_time = locked_until_ <= lock_wait_ends;
-    clockwork_.at(in_time ? locked_until_ : lock_wait_ends, [this, in_time, reserve, values, incarnation, answer] {
+    clockwork_.at(in_time ? locked_until_ : lock_wait_ends, [this, in_time, request, incarnation, answer] {
         if (incarnation != incarnation_) return;
-        in_time ? execute(reserve, values, incarnation, answer)
+        in_time ? execute(request, incarnation, answer)
                 : answer(failed("55P03", "canceling statement due to lock timeout"));
     });
 }
 
-void Server::execute(bool reserve, std::uint64_t values, std::uint64_t incarnation, Answer answer) {
-    if (!reserve) return answer(inspect_answer());
+Server::Request Server::request_of(std::span<const std::string> parameters) {
+    return {.values = static_cast<std::uint64_t>(number_in(parameters[1])),
+            .mark = number_in(parameters[3]),
+            .direction = static_cast<int>(number_in(parameters[4]))};
+}
+
+void Server::execute(const Request& request, std::uint64_t incarnation, Answer answer) {
+    if (request.values == 0) return answer(inspect_answer());
     ++reservations_;
-    const auto taken = model_.take(values, !planted_.no_message);
+    const bool behind = !planted_.no_mark_check &&
+                        is_behind(request.mark, request.direction, model_.last_value(), model_.definition().increment);
+    const auto taken = model_.take(behind ? 0 : request.values, !planted_.no_message);
     if (taken.exhausted) return answer(failed("2200H", "nextval: reached maximum value of sequence"));
     const PgAnswer rows = reserve_answer(taken);
     if (planted_.answer_before_commit) answer(rows);
-    when_durable(taken.commit, incarnation, [this, rows, answer, last = taken.values.back()] {
-        const bool further = !answered_ || (model_.definition().increment > 0 ? last > *answered_ : last < *answered_);
-        if (further) answered_ = last;
-        if (!planted_.answer_before_commit) answer(rows);
-    });
+    when_durable(taken.commit, incarnation,
+                 [this, rows, answer, last = taken.values.empty() ? std::nullopt : std::optional{taken.values.back()}] {
+                     if (last && (!answered_ || is_beyond(*last, *answered_, model_.definition().increment)))
+                         answered_ = last;
+                     if (!planted_.answer_before_commit) answer(rows);
+                 });
 }
 
 // Calls `then` when the transaction whose commit record that is may be answered.
@@ -105,38 +114,30 @@ void Server::heal() {
     flush_seconds_ = 0.002;
 }
 
-std::vector<std::optional<std::string>> Server::parameters() const {
+// The columns that both statements have.
+void Server::describe(std::vector<std::optional<std::string>>& row) const {
     const SequenceDefinition& sequence = model_.definition();
-    return {std::to_string(sequence.minimum), std::to_string(sequence.maximum), std::to_string(sequence.increment), "f",
-            "1"};
-}
-
-PgAnswer Server::reserve_answer(const PostgresModel::Taken& taken) const {
-    std::string firsts = "{", counts = "{";
-    for (std::size_t i = 0; i < taken.values.size();) {
-        std::size_t end = i + 1;
-        while (end < taken.values.size() && taken.values[end] == taken.values[end - 1] + model_.definition().increment)
-            ++end;
-        firsts += (i == 0 ? "" : ",") + std::to_string(taken.values[i]);
-        counts += (i == 0 ? "" : ",") + std::to_string(end - i);
-        i = end;
-    }
-    std::vector<std::optional<std::string>> row{firsts + "}", counts + "}"};
-    for (auto& column : parameters()) row.push_back(std::move(column));
-    for (const std::string& column :
-         {std::to_string(*model_.last_value()), std::string{"p"}, std::to_string(system_identifier),
-          std::to_string(database_oid), std::to_string(model_.oid())})
+    for (const std::string& column : {std::to_string(sequence.minimum), std::to_string(sequence.maximum),
+                                      std::to_string(sequence.increment), std::string{"f"}, std::string{"1"}})
         row.emplace_back(column);
-    return {true, {std::move(row)}, {}, {}};
-}
-
-PgAnswer Server::inspect_answer() const {
-    std::vector<std::optional<std::string>> row = parameters();
     const auto last = model_.last_value();
     row.push_back(last ? std::optional{std::to_string(*last)} : std::nullopt);
     for (const std::string& column : {std::string{"p"}, std::to_string(system_identifier), std::to_string(database_oid),
                                       std::to_string(model_.oid())})
         row.emplace_back(column);
+}
+
+PgAnswer Server::reserve_answer(const PostgresModel::Taken& taken) const {
+    // A transaction's values are taken at one stroke, so each follows the one before.
+    const std::string first = taken.values.empty() ? "" : std::to_string(taken.values.front());
+    std::vector<std::optional<std::string>> row{"{" + first + "}", std::to_string(taken.values.size())};
+    describe(row);
+    return {true, {std::move(row)}, {}, {}};
+}
+
+PgAnswer Server::inspect_answer() const {
+    std::vector<std::optional<std::string>> row;
+    describe(row);
     row.push_back(model_.comment().empty() ? std::nullopt : std::optional{model_.comment()});
     return {true, {std::move(row)}, {}, {}};
 }

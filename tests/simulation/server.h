@@ -19,6 +19,7 @@ namespace next_id::simulation {
 struct Planted {
     bool no_message = false;            // the statement leaves out pg_logical_emit_message
     bool answer_before_commit = false;  // IDs are used when the rows have come
+    bool no_mark_check = false;         // the statement takes values wherever the sequence stands
 };
 
 class Server {
@@ -53,11 +54,18 @@ class Server {
     std::uint64_t reservations() const { return reservations_; }
 
  private:
-    void execute(bool reserve, std::uint64_t values, std::uint64_t incarnation, Answer answer);
+    // What a statement asks for: no values when it inspects.
+    struct Request {
+        std::uint64_t values = 0;
+        std::int64_t mark = 0;
+        int direction = 0;
+    };
+    static Request request_of(std::span<const std::string> parameters);
+    void execute(const Request& request, std::uint64_t incarnation, Answer answer);
     void when_durable(PostgresModel::Lsn commit, std::uint64_t incarnation, std::function<void()> then);
     PgAnswer reserve_answer(const PostgresModel::Taken& taken) const;
     PgAnswer inspect_answer() const;
-    std::vector<std::optional<std::string>> parameters() const;
+    void describe(std::vector<std::optional<std::string>>& row) const;
 
     Clockwork& clockwork_;
     PostgresModel model_;
