@@ -1,9 +1,10 @@
 // Runs the simulation for many seeds, and says which one broke a promise.
-//   simulation [--seeds N] [--first SEED] [--seconds N] [--trace] [--plant no-message|early-answer]
+//   simulation [--seeds N] [--first SEED] [--seconds N] [--trace] [--plant no-message|early-answer|no-mark-check]
 // A fault prints its seed: --first SEED --seeds 1 --trace shows that run.
 #include <stdlib.h>
 
 #include <chrono>
+#include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
@@ -36,9 +37,16 @@ Options read_options(int argc, char** argv) {
         if (name == "--seconds") options.seconds = std::strtoull(value.c_str(), nullptr, 10);
         if (value == "no-message") options.planted.no_message = true;
         if (value == "early-answer") options.planted.answer_before_commit = true;
+        if (value == "no-mark-check") options.planted.no_mark_check = true;
         ++i;
     }
     return options;
+}
+
+// A fault that the program itself notices, by require(), is a finding too.
+std::uint64_t running = 0;
+void tell_seed(int) {
+    std::fprintf(stderr, "seed %llu\n", static_cast<unsigned long long>(running));
 }
 
 }  // namespace
@@ -53,12 +61,14 @@ int main(int argc, char** argv) {
     const auto elapsed_s = [&] {
         return std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
     };
+    std::signal(SIGABRT, tell_seed);
     std::uint64_t done = 0, ids = 0, reservations = 0;
     int status = 0;
     for (std::uint64_t seed = options.first;
          done < options.seeds && (options.seconds == 0 || elapsed_s() < static_cast<double>(options.seconds));
          ++seed, ++done) {
         const std::filesystem::path dir = std::filesystem::path{base} / std::to_string(seed);
+        running = seed;
         const Outcome outcome = run_scenario(seed, dir, options.planted, options.trace);
         std::filesystem::remove_all(dir);
         ids += outcome.ids;

@@ -34,17 +34,23 @@ void write_bytes(const std::filesystem::path& path, const std::string& bytes) {
     file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
 }
 
+// What may happen to the sequence.
+enum class Course : std::uint8_t {
+    onward,       // the server loses nothing, and other programs call nextval too
+    lost_values,  // it goes back anywhere. What the server has lost, others may get again, and no sidecar can know:
+                  // only one is asked to keep its own promise
+    set_back,     // it is set back behind the marks of all sidecars, so that each can know
+};
+
 class Scenario {
  public:
     Scenario(std::uint64_t seed, const std::filesystem::path& dir, Planted planted, bool trace)
         : clockwork_{seed},
           dir_{dir},
           trace_{trace},
-          loses_data_{clockwork_.chance(0.3)},
+          course_{draw_course()},
           server_{clockwork_, draw_sequence(), clockwork_.chance(0.4), planted} {
-        // What a server has lost, others may get again, and no sidecar can know: then only one is asked to keep its own
-        // promise.
-        const std::uint64_t sidecars = loses_data_ ? 1 : clockwork_.between(1, 3);
+        const std::uint64_t sidecars = course_ == Course::lost_values ? 1 : clockwork_.between(1, 3);
         const Refill::Settings settings = draw_settings();
         const std::uint64_t wait_min =
             settings.sequence.order == Order::strict ? 500 : 0;  // ms; less, and nobody could be served
@@ -52,17 +58,18 @@ class Scenario {
             sidecars_.push_back(std::make_unique<SidecarModel>(
                 clockwork_, server_,
                 SidecarModel::Settings{dir_ / std::to_string(i), settings,
-                                       milliseconds{clockwork_.between(wait_min, 2000)}, loses_data_},
+                                       milliseconds{clockwork_.between(wait_min, 2000)}, course_ != Course::onward},
                 SidecarModel::Observer{[this, i](const Range& range) { given(range, static_cast<int>(i)); },
                                        [this](const std::string& what) { fault(what); }}));
             sidecars_.back()->start(boot_id());
         }
-        tell(loses_data_ ? "the server may lose data" : "the server loses nothing");
+        constexpr const char* courses[] = {"onward", "values are lost", "set back behind all marks"};
+        tell(courses[static_cast<int>(course_)]);
     }
 
     Outcome run() {
         for (const auto& sidecar : sidecars_) next_request(*sidecar);
-        if (!loses_data_) next_plain_call();
+        if (course_ == Course::onward) next_plain_call();
         next_event();
         clockwork_.run_until(clockwork_.now() + faults_last);
         recover();
@@ -70,6 +77,11 @@ class Scenario {
     }
 
  private:
+    Course draw_course() {
+        const double share = clockwork_.share();
+        return share < 0.5 ? Course::onward : share < 0.75 ? Course::lost_values : Course::set_back;
+    }
+
     SequenceDefinition draw_sequence() {
         constexpr std::int64_t increments[] = {1, 1, 1, 7, 100, 1000, -3};
         SequenceDefinition sequence;
@@ -126,8 +138,8 @@ class Scenario {
     }
 
     void draw_event() {
-        SidecarModel& sidecar = *sidecars_[clockwork_.between(0, sidecars_.size() - 1)];
-        switch (clockwork_.between(0, loses_data_ ? 15 : 12)) {
+        SidecarModel& sidecar = any_sidecar();
+        switch (clockwork_.between(0, course_ == Course::onward ? 12 : 16)) {
             case 0:
             case 1:
                 tell("PostgreSQL crashes");
@@ -166,19 +178,19 @@ class Scenario {
                 demand_seconds_ = clockwork_.chance(0.2) ? 0.01 : 0.2;
                 return tell("demand changes");
             case 13:
+                if (course_ == Course::set_back) return set_value();
                 tell("failover that loses data");
                 server_.fail_over_to(clockwork_.share());
                 return connections_fail();
             case 14:
-                tell("setval by an operator");
-                return server_.model().set_value(server_.model().definition().start +
-                                                 server_.model().definition().increment *
-                                                     static_cast<std::int64_t>(clockwork_.between(0, 50)));
+            case 15:
+                return set_value();
             default:
-                tell("an operator moves the sequence past the mark");
-                return move_past_mark();
+                return move_past_marks();
         }
     }
+
+    SidecarModel& any_sidecar() { return *sidecars_[clockwork_.between(0, sidecars_.size() - 1)]; }
 
     void connections_fail() {
         for (const auto& sidecar : sidecars_) sidecar->server_failed();
@@ -194,7 +206,7 @@ class Scenario {
     // The machine goes down, and its files come back as they were some time before: as on a disk whose last writes were
     // lost, or from an image.
     void reboot() {
-        if (loses_data_ || !sidecars_.front()->running()) return;
+        if (course_ != Course::onward || !sidecars_.front()->running()) return;
         SidecarModel& sidecar = *sidecars_.front();
         const std::filesystem::path path = sidecar.window_path();
         if (snapshot_.empty()) {
@@ -220,17 +232,48 @@ class Scenario {
         tell("ALTER SEQUENCE INCREMENT BY " + std::to_string(server_.model().definition().increment));
     }
 
-    // As sql/resume_past.sql does it: never back.
-    void move_past_mark() {
-        SidecarModel& sidecar = *sidecars_.front();
-        if (!sidecar.running()) return;
-        const Mark mark = sidecar.refill().supply().window().mark();
-        if (mark.direction == 0) return;
-        const bool ascending = server_.model().definition().increment > 0;
-        const std::int64_t past = ascending ? mark.highest : mark.lowest;
-        const auto last = server_.model().last_value();
-        if (!last || (ascending ? *last < past : *last > past)) server_.model().set_value(past);
-        server_.model().comment("next-id: resume past " + std::to_string(past));
+    // An operator's mistake: near the beginning, near where the sequence has been, or near one of the marks.
+    void set_value() {
+        PostgresModel& model = server_.model();
+        const SequenceDefinition& sequence = model.definition();
+        const SidecarModel& sidecar = any_sidecar();
+        const std::int64_t places[] = {sequence.start, model.furthest().value_or(sequence.start),
+                                       sidecar.running() ? sidecar.mark().last_value : sequence.start};
+        const std::int64_t off = static_cast<std::int64_t>(clockwork_.between(0, 20)) - 10;
+        const std::int64_t value =
+            std::clamp(places[clockwork_.between(0, 2)] + off * sequence.increment, sequence.minimum, sequence.maximum);
+        if (course_ == Course::set_back && !all_can_know(value)) return;
+        tell("setval to " + std::to_string(value));
+        model.set_value(value);
+    }
+
+    // Whoever may ask for values sees that this is behind its mark.
+    bool all_can_know(std::int64_t value) {
+        const std::int64_t increment = server_.model().definition().increment;
+        return std::ranges::all_of(sidecars_, [&](const auto& sidecar) {
+            if (!sidecar->running()) return false;
+            const Mark mark = sidecar->mark();
+            const bool stays_latched = mark.latched && !sidecar->told_to_resume(mark);
+            return stays_latched || (mark.direction != 0 && is_beyond(mark.last_value, value, increment));
+        });
+    }
+
+    // As sql/README.md says: past the furthest mark of all sidecars, and as sql/resume_past.sql does it, never back.
+    void move_past_marks() {
+        PostgresModel& model = server_.model();
+        const std::int64_t increment = model.definition().increment;
+        std::optional<std::int64_t> past;
+        for (const auto& sidecar : sidecars_) {
+            if (!sidecar->running() || sidecar->busy()) return;  // its mark is not known, or about to move
+            const Mark mark = sidecar->mark();
+            const std::int64_t its = increment > 0 ? mark.highest : mark.lowest;
+            if (mark.direction != 0 && (!past || is_beyond(its, *past, increment))) past = its;
+        }
+        if (!past) return;
+        tell("an operator moves the sequence past " + std::to_string(*past));
+        const auto last = model.last_value();
+        if (!last || is_beyond(*past, *last, increment)) model.set_value(*past);
+        model.comment("next-id: resume past " + std::to_string(*past));
     }
 
     // The faults end; every sidecar must serve again by itself (one that latched, after the operator's step).
@@ -243,9 +286,9 @@ class Scenario {
             sidecar->network() = {};
             start(*sidecar);
         }
-        // Twice: an answer that was under way the first time may have moved the mark on.
-        for (const Duration wait : {seconds{1}, seconds{20}})
-            if (loses_data_) clockwork_.after(wait, [this] { move_past_mark(); });
+        // More than once: an answer that was under way may have moved a mark on.
+        for (int second = 1; second <= 30; ++second)
+            if (course_ != Course::onward) clockwork_.after(seconds{second}, [this] { move_past_marks(); });
         clockwork_.run_until(clockwork_.now() + recovery_max);
         for (const auto& sidecar : sidecars_) sidecar->take_tally();
         clockwork_.run_until(clockwork_.now() + seconds{5});
@@ -287,7 +330,7 @@ class Scenario {
     const std::filesystem::path dir_;
     const bool trace_;
     bool block_ = false;
-    const bool loses_data_;
+    const Course course_;
     Server server_;
     std::vector<std::unique_ptr<SidecarModel>> sidecars_;
     std::unordered_map<std::int64_t, int> owners_;

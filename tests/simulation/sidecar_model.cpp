@@ -1,6 +1,9 @@
 #include "tests/simulation/sidecar_model.h"
 
 #include "sidecar/base/require.h"
+#include "sidecar/refill/answer_reader.h"
+#include "sidecar/refill/guard.h"
+#include "sql/statements.h"
 
 namespace next_id::simulation {
 
@@ -44,6 +47,8 @@ void Link::connect() {
 void Link::query(std::string_view sql, std::span<const std::string> parameters) {
     require(state_ == PgState::idle);  // so at most one reservation is in flight
     state_ = PgState::busy;
+    reserving_ = sql == sql::reserve;
+    reservations_ += reserving_;
     const std::uint64_t statement = ++statement_;
     after(query_timeout, [this, statement] {
         if (state_ == PgState::busy && statement == statement_) listener_.late();
@@ -101,12 +106,11 @@ void SidecarModel::start(const std::string& boot_id) {
                                          std::span<const Range> ranges) { delivered(waiter, result, ranges); }});
     link_ = std::make_unique<Link>(
         clockwork_, server_, network_,
-        Link::Listener{
-            .connected = [this] { refill_->on_connected(clockwork_.now()), drive(); },
-            .disconnected =
-                [this](const std::string& why) { refill_->on_disconnected(clockwork_.now(), why), drive(); },
-            .answered = [this](const PgAnswer& answer) { refill_->on_answer(clockwork_.now(), answer), drive(); },
-            .late = [this] { refill_->on_late(); }});
+        Link::Listener{.connected = [this] { refill_->on_connected(clockwork_.now()), drive(); },
+                       .disconnected =
+                           [this](const std::string& why) { refill_->on_disconnected(clockwork_.now(), why), drive(); },
+                       .answered = [this](const PgAnswer& answer) { this->answered(answer), drive(); },
+                       .late = [this] { refill_->on_late(); }});
     refill_ = std::make_unique<Refill>(*link_, settings_.refill, std::vector{supply_.get()},
                                        [this] { return clockwork_.share(); });
     drive_next_ = never;
@@ -122,11 +126,45 @@ void SidecarModel::kill() {
 }
 
 void SidecarModel::drive() {
-    const std::uint64_t reservations = server_.reservations();
-    const bool latched = refill_->sequences().front()->state() == RefillState::latched;
+    const std::uint64_t reservations = link_->reservations();
     drive_next_ = never;
     drive_at(refill_->drive(clockwork_.now()));
-    if (latched && server_.reservations() != reservations) observer_.fault("a latched sidecar asked for values");
+    if (latched_ && link_->reservations() != reservations) check_resumed();
+}
+
+void SidecarModel::answered(const PgAnswer& answer) {
+    const bool must_latch = tells_of_going_back(answer);
+    refill_->on_answer(clockwork_.now(), answer);
+    const Mark mark = supply_->window().mark();
+    if (must_latch && !mark.latched)
+        observer_.fault("a sidecar was told that the sequence is behind its mark, and did not latch");
+    if (!latched_ && (must_latch || mark.latched)) latched_ = mark;
+}
+
+bool SidecarModel::tells_of_going_back(const PgAnswer& answer) const {
+    const Mark mark = supply_->window().mark();
+    const auto behind = [&mark](const auto& read) {
+        return is_behind(mark.last_value, mark.direction, read->last_value, read->parameters.increment);
+    };
+    if (!answer.ok || mark.latched) return false;
+    return link_->reserving() ? behind(read_reserve_answer(answer)) : behind(read_inspect_answer(answer));
+}
+
+bool SidecarModel::told_to_resume(const Mark& mark) const {
+    const auto past = resume_past(server_.model().comment());
+    const std::int64_t increment = server_.model().definition().increment;
+    return past && !is_beyond(increment > 0 ? mark.highest : mark.lowest, *past, increment);
+}
+
+// It latched, and asks for values again.
+void SidecarModel::check_resumed() {
+    if (!told_to_resume(*latched_)) observer_.fault("a latched sidecar asked for values");
+    latched_.reset();
+}
+
+void SidecarModel::given(const Range& range) const {
+    if (latched_) observer_.fault("a latched sidecar gave out IDs");
+    observer_.given(range);
 }
 
 void SidecarModel::drive_at(Instant when) {
@@ -145,7 +183,7 @@ void SidecarModel::request(std::uint64_t ids) {
     if (taken.wake) supply_->ring();
     if (taken.result == TakeResult::taken) {
         ++tally_.served;
-        for (std::size_t i = 0; i < taken.ranges; ++i) observer_.given(ranges_[i]);
+        for (std::size_t i = 0; i < taken.ranges; ++i) given(ranges_[i]);
         return;
     }
     const Instant deadline = clockwork_.now() + settings_.wait_max;
@@ -168,7 +206,7 @@ void SidecarModel::delivered(const Waiter& waiter, WaitResult result, std::span<
     std::uint64_t count = 0;
     for (const Range& range : ranges) {
         count += range.count;
-        observer_.given(range);
+        given(range);
         check_strict_order(range, asked.mapped());
     }
     if (count != waiter.ids) observer_.fault("a request got another number of IDs than it asked for");
@@ -176,7 +214,7 @@ void SidecarModel::delivered(const Waiter& waiter, WaitResult result, std::span<
 
 // In strict order an ID lies beyond all that anyone had been answered when its request came.
 void SidecarModel::check_strict_order(const Range& range, const Asked& asked) const {
-    if (settings_.refill.sequence.order != Order::strict || settings_.loses_data || !asked.answered) return;
+    if (settings_.refill.sequence.order != Order::strict || settings_.goes_back || !asked.answered) return;
     const bool ascending = server_.model().definition().increment > 0;
     const std::int64_t first =
         ascending ? std::min(range.first, last_of(range)) : std::max(range.first, last_of(range));

@@ -44,6 +44,9 @@ class Link final : public Database {
     void query(std::string_view sql, std::span<const std::string> parameters) override;
     void close() override;
 
+    bool reserving() const { return reserving_; }                 // by the last statement
+    std::uint64_t reservations() const { return reservations_; }  // that were sent
+
     // The server's end is gone: the client hears of it, or finds out when its keepalives stay unanswered.
     void server_failed();
 
@@ -60,6 +63,8 @@ class Link final : public Database {
     std::uint64_t number_ = 0;     // of the connection
     std::uint64_t statement_ = 0;  // and of the statement
     std::uint64_t incarnation_ = 0;
+    bool reserving_ = false;
+    std::uint64_t reservations_ = 0;
 };
 
 class SidecarModel {
@@ -68,7 +73,7 @@ class SidecarModel {
         std::filesystem::path state_dir;
         Refill::Settings refill;
         Duration wait_max = std::chrono::seconds{1};
-        bool loses_data = false;  // the server may: then strict order cannot be held against it
+        bool goes_back = false;  // the sequence may: then strict order cannot be held against it
     };
     // `given`: IDs that a client got. `fault`: a promise that was broken.
     struct Observer {
@@ -94,6 +99,10 @@ class SidecarModel {
         std::uint64_t served = 0, refused = 0;
     };
     Tally take_tally() { return std::exchange(tally_, {}); }
+    Mark mark() const { return supply_->window().mark(); }
+    // An operator has moved the sequence past this mark.
+    bool told_to_resume(const Mark& mark) const;
+    bool busy() const { return link_ && link_->state() == PgState::busy; }
     SequenceRefill& refill() { return *refill_->sequences().front(); }
     std::filesystem::path window_path() const { return supply_->window().path(); }
     void check_deadlines() const;  // no request is kept longer than it may be
@@ -105,6 +114,10 @@ class SidecarModel {
     };
 
     void drive();
+    void answered(const PgAnswer& answer);
+    bool tells_of_going_back(const PgAnswer& answer) const;
+    void check_resumed();
+    void given(const Range& range) const;
     void drive_at(Instant when);
     void check_strict_order(const Range& range, const Asked& asked) const;
     void delivered(const Waiter& waiter, WaitResult result, std::span<const Range> ranges);
@@ -119,6 +132,9 @@ class SidecarModel {
     std::uint64_t last_served_ = 0;
     std::map<std::uint64_t, Asked> waiting_;  // by request
     std::vector<Range> ranges_;
+
+    // It latched with this mark, in this life or one before, and was not seen to resume.
+    std::optional<Mark> latched_;
 
     std::uint64_t life_ = 0;  // grows with each start and kill: events of an earlier life mean nothing
     Instant drive_next_ = never;
