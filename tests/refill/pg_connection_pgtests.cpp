@@ -4,8 +4,8 @@
 #include <boost/test/unit_test.hpp>
 #include <csignal>
 
-#include "sql/statements.h"
 #include "tests/refill/pg_recorder.h"
+#include "tests/refill/pg_sessions.h"
 
 namespace next_id::test {
 namespace {

@@ -30,7 +30,7 @@ void Server::run(std::string_view sql, std::span<const std::string> parameters, 
     const Request request = reserve ? request_of(parameters) : Request{};
     const Instant lock_wait_ends = clockwork_.now() + std::chrono::milliseconds{number_in(parameters[reserve ? 2 : 1])};
     const std::uint64_t incarnation = incarnation_;
-    if (locked_until_ <= clockwork_.now()) return execute(request, incarnation, std::move(answer));
+    if (!locked()) return execute(request, incarnation, std::move(answer));
     const bool in_time = locked_until_ <= lock_wait_ends;
     clockwork_.at(in_time ? locked_until_ : lock_wait_ends, [this, in_time, request, incarnation, answer] {
         if (incarnation != incarnation_) return;
@@ -81,7 +81,7 @@ void Server::when_durable(PostgresModel::Lsn commit, std::uint64_t incarnation, 
 }
 
 std::optional<std::int64_t> Server::plain_nextval() {
-    if (!up_ || locked_until_ > clockwork_.now()) return std::nullopt;
+    if (!up_ || locked()) return std::nullopt;
     const auto taken = model_.take(1, false);
     if (taken.values.empty()) return std::nullopt;
     const PostgresModel::Lsn durable = standby_ ? std::min(received_, model_.flushed()) : model_.flushed();

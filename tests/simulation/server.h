@@ -43,6 +43,7 @@ class Server {
     void fail_over();  // to the synchronous standby: nothing that was answered is lost
     void fail_over_to(
         double part);  // to a standby that has received only part of what was written since the last durable commit
+    bool locked() const { return locked_until_ > clockwork_.now(); }
     void lock_sequence(Duration held) { locked_until_ = clockwork_.now() + held; }
     void slow_disk(double seconds) { flush_seconds_ = seconds; }
     void standby_away(bool away) { standby_away_ = away; }
