@@ -74,14 +74,18 @@ void race_for_the_wake(const Seeded& run) {
         }
     }};
     nervous = true;
+    const auto patience = run.begin + run.length + std::chrono::seconds{30};
     std::uint64_t rounds = 0, told = 0, published = 0, lost = 0, twice = 0;
-    for (; !run.time_is_up(); ++rounds) {
+    bool stuck = false;
+    for (; !run.time_is_up() && !stuck; ++rounds) {
         const std::uint64_t before = wakes, delay = dice.below(4000);
         published += window.publish({std::int64_t(published), 1, 1 + dice.below(2)});
         for (std::uint64_t i = 0; i < delay; ++i) std::atomic_signal_fence(std::memory_order_seq_cst);
         const bool reached = window.wake_when_left(0);
-        for (std::uint64_t i = 0; taken != published; ++i)
+        for (std::uint64_t i = 0; taken != published && !stuck; ++i) {
             if (i % 64 == 63) sched_yield();
+            if (i % 65536 == 65535) stuck = std::chrono::steady_clock::now() > patience;
+        }
         told += reached;
         lost += wakes == before && !reached;
         twice += wakes > before + 1;
@@ -90,6 +94,7 @@ void race_for_the_wake(const Seeded& run) {
     stop = true;
     taker.join();
     BOOST_TEST_MESSAGE("rounds " << rounds << ", reached at once " << told << ", wakes " << wakes);
+    BOOST_TEST(!stuck, taken << " IDs were taken of " << published << "; NEXT_ID_SEED=" << run.seed);
     BOOST_TEST(lost == 0u, lost << " wakes were lost; NEXT_ID_SEED=" << run.seed);
     BOOST_TEST(twice == 0u);
 }

@@ -69,6 +69,12 @@ BOOST_AUTO_TEST_CASE(adjacent_ranges_come_out_as_one_but_never_across_the_end_of
     BOOST_TEST(window.take(1, out).result == TakeResult::dry);
 }
 
+BOOST_AUTO_TEST_CASE(ranges_of_different_steps_stay_apart) {
+    publish({1, 1, 2});
+    publish({3, 2, 2});
+    check_took(window.take(4, out), {{1, 1, 2}, {3, 2, 2}});
+}
+
 BOOST_AUTO_TEST_CASE(a_refused_take_takes_nothing) {
     publish({5, -5, 3});
     publish({INT64_MIN + 9, -9, 2});
@@ -152,6 +158,14 @@ BOOST_AUTO_TEST_CASE(chance_bytes_are_not_sound) {
     BOOST_TEST(!window.sound());
     header.cursor = W::limit_max, header.limit = W::limit_max + W::slot_ids_max;
     BOOST_TEST(!window.sound());
+    header.cursor = 0, header.limit = W::slot_ids_max, slots[0].count = W::slot_ids_max + 1;
+    BOOST_TEST(!window.sound());
+
+    RingOfFour full;
+    full.publish({1, 1, 4 * W::slot_ids_max});
+    BOOST_TEST(full.window.sound());
+    full.header.limit += W::slot_ids_max;
+    BOOST_TEST(!full.window.sound());
 }
 
 BOOST_AUTO_TEST_CASE(the_take_that_leaves_so_many_says_wake_and_no_other_does) {
