@@ -13,6 +13,7 @@ Usage: tests/run.sh [--long]
   quickstart  examples/quickstart.sh --once, twice
   simulation  ten thousand seeds of the simulated refill (--long: half an hour of them)
   bench       tests/bench/run.sh --quick
+  mutation    with --long only: tests/mutation/run.sh, the faults that the tests must find
 END
 }
 
@@ -103,6 +104,7 @@ build_and_test tsan pure_tests -L pure -R "$threaded"
 smoke simulation simulate
 smoke quickstart quickstart_twice
 smoke bench tests/bench/run.sh --quick
+if [[ ${NEXT_ID_LONG:-} ]]; then smoke mutation tests/mutation/run.sh; fi
 
 printf '\n== sum, after %d s\n' "$SECONDS"
 printf '%s\n' "${summary[@]}"
