@@ -43,21 +43,24 @@ bool equals_ignoring_case(std::string_view text, std::string_view lower_case) {
 }
 
 std::string_view trimmed(std::string_view value) {
-    const auto end = value.find_last_not_of(" \t");
-    return value.substr(0, end + 1);  // llhttp leaves out what is in front
+    while (value.ends_with(' ') || value.ends_with('\t')) value.remove_suffix(1);
+    return value;  // llhttp leaves out what is in front
 }
 
 // True iff each CR and LF is half of a CR LF, no line begins with white space or a colon, and no byte is NUL. llhttp 8
 // lets folded lines, bare LFs and headers without a name through, and a proxy in front of us may read those otherwise
-// than we do. Written to be vectorized.
+// than we do. By searches, which skip many bytes at a time.
 bool lines_are_clean(std::string_view head) {
-    unsigned char bad = head.front() == '\n' || head.back() == '\r' || head.front() == '\0';
-    for (std::size_t i = 1; i < head.size(); ++i) {
-        const char before = head[i - 1], here = head[i];
-        bad |= static_cast<unsigned char>(((before == '\r') != (here == '\n')) | (here == '\0') |
-                                          ((before == '\n') & ((here == ' ') | (here == '\t') | (here == ':'))));
+    if (head.find('\0') != head.npos) return false;
+    for (;;) {
+        const std::size_t end = head.find('\r');
+        if (head.substr(0, end).find('\n') != head.npos) return false;
+        if (end == head.npos) return true;
+        head.remove_prefix(end + 1);
+        if (!head.starts_with('\n')) return false;
+        head.remove_prefix(1);
+        if (head.starts_with(' ') || head.starts_with('\t') || head.starts_with(':')) return false;
     }
-    return bad == 0;
 }
 
 // Where the target begins and ends in the bytes read so far. Needed when llhttp did not get as far as to tell.
