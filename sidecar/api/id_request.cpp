@@ -15,9 +15,9 @@ namespace {
 constexpr std::string_view route = "/next-id";
 constexpr std::size_t quoted_bytes_max = 60;  // of what a client sent, in an error
 
-// What clients say who do not mind.
+// What nearly all clients say who take JSON.
 bool takes_json(std::string_view accept) {
-    return accept.empty() || accept == "*/*";
+    return accept.empty() || accept == "*/*" || accept == "application/json";
 }
 
 Refusal bad_request(std::string error) {
