@@ -1,14 +1,17 @@
 // The parts of the load generator that could make every figure wrong without anybody noticing.
+#include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <limits>
 #include <string>
 
 #include "tests/bench/histogram.h"
 #include "tests/bench/http_answer.h"
+#include "tests/bench/requests.h"
 
 using next_id::bench::Answer;
 using next_id::bench::AnswerReader;
 using next_id::bench::Histogram;
+using next_id::bench::Requests;
 
 BOOST_AUTO_TEST_SUITE(bench_histogram)
 
@@ -87,6 +90,43 @@ BOOST_AUTO_TEST_CASE(what_has_no_end_is_refused) {
         AnswerReader reader;
         BOOST_TEST((reader.read(bytes).state == Answer::State::malformed), bytes);
     }
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+BOOST_AUTO_TEST_SUITE(bench_requests)
+
+// What a connection sends that takes `piece` bytes at a time.
+static std::string sent(const Requests& requests, std::size_t count, std::size_t piece) {
+    std::string bytes;
+    for (std::size_t at = 0, left = count * requests.size(); left != 0;) {
+        const std::size_t now = std::min(piece, left);
+        bytes += requests.from(at, now);
+        at = requests.advanced(at, now);
+        left -= now;
+    }
+    return bytes;
+}
+
+BOOST_AUTO_TEST_CASE(targets_take_turns_wherever_the_text_is_cut) {
+    const Requests requests{{"/a", "/b"}, "X: 1\r\n", false, 3};
+    const auto request = [](const std::string& target) {
+        return "GET " + target + " HTTP/1.1\r\nHost: 127.0.0.1\r\nX: 1\r\n\r\n";
+    };
+    const std::string expected = request("/a") + request("/b") + request("/a") + request("/b") + request("/a");
+    for (std::size_t piece = 1; piece <= 3 * requests.size(); ++piece)
+        BOOST_TEST_REQUIRE(sent(requests, 5, piece) == expected);
+}
+
+BOOST_AUTO_TEST_CASE(no_traced_request_is_like_the_one_before) {
+    const Requests requests{{"/a"}, "", true, 1};
+    const std::string bytes = sent(requests, 3000, requests.size());
+    for (std::size_t at = 0; at + 2 * requests.size() <= bytes.size(); at += requests.size())
+        BOOST_TEST_REQUIRE(bytes.compare(at, requests.size(), bytes, at + requests.size(), requests.size()) != 0);
+}
+
+BOOST_AUTO_TEST_CASE(targets_of_different_lengths_are_refused) {
+    BOOST_CHECK_THROW((Requests{{"/a", "/bc"}, "", false, 1}), std::invalid_argument);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

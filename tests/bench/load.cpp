@@ -1,7 +1,7 @@
-// A closed-loop HTTP/1.1 load generator: every connection keeps `--depth` requests in flight and sends the next one
-// when an answer has come. One thread, epoll, to `127.0.0.1:PORT` or a Unix socket. It ends by itself, after
-// `--seconds` or `--requests`, and prints one line of key=value. Connections that the server drops are dialled again
-// until the end.
+// An HTTP/1.1 load generator: every connection keeps `--depth` requests in flight and sends the next one when an answer
+// has come; or, with `--rate`, requests fall due at that rate and whichever connection is free sends them. One thread,
+// epoll, to `127.0.0.1:PORT` or a Unix socket. It ends by itself, after `--seconds` or `--requests`, and prints one
+// line of key=value. Connections that the server drops are dialled again until the end.
 #include <fcntl.h>
 #include <sys/epoll.h>
 #include <sys/resource.h>
@@ -13,17 +13,20 @@
 #include <chrono>
 #include <cinttypes>
 #include <cstdio>
+#include <deque>
 #include <limits>
 #include <memory>
 #include <stdexcept>
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <thread>
 #include <vector>
 
 #include "tests/bench/address.h"
 #include "tests/bench/histogram.h"
 #include "tests/bench/http_answer.h"
+#include "tests/bench/requests.h"
 
 namespace next_id::bench {
 namespace {
@@ -35,21 +38,29 @@ constexpr std::size_t answer_bytes_max =
     256 * 1024;  // a connection's buffer: what may lie there unread, and one answer
 constexpr auto dial_timeout = std::chrono::seconds(1);
 constexpr auto redial_pause = std::chrono::milliseconds(10);
+constexpr auto await_pause = std::chrono::milliseconds(1);
 constexpr auto clock_check = std::chrono::milliseconds(50);  // how late the end may be noticed when nothing comes
 
 struct Options {
     std::string address;
-    std::string target = "/next-id";
+    std::vector<std::string> targets{"/next-id"};
+    std::string client = "none";
+    bool traced = false;
     std::string ids_file;
     std::size_t connections = 64;
     std::size_t depth = 1;
     double seconds = 10;
+    double rate = 0;  // requests a second; 0: as many as there are answers
+    bool await = false;
+    bool on_word = false;
+    bool hold = false;
     std::uint64_t requests = std::numeric_limits<std::uint64_t>::max();
 };
 
 struct Connection {
     int fd = -1;                   // -1: down, to be dialled again
     std::size_t unsent = 0;        // bytes of requests that the socket has not taken yet
+    std::size_t next_byte = 0;     // where in the text of the requests they begin
     std::size_t received = 0;      // bytes in `buffer`
     std::size_t in_flight = 0;     // requests whose answers are still to come
     std::size_t oldest = 0;        // where in `sent_at` the first of them is
@@ -94,25 +105,34 @@ class IdFile {
 class Load {
  public:
     explicit Load(const Options& options)
-        : options_{options}, address_{options.address}, ids_{options.ids_file}, unasked_{options.requests} {
-        const std::string request = "GET " + options.target + " HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n";
-        request_size_ = request.size();
-        for (std::size_t i = 0; i < options.depth; ++i) requests_ += request;
+        : options_{options},
+          address_{options.address},
+          requests_{options.targets, headers_of(options.client), options.traced, options.depth},
+          ids_{options.ids_file},
+          unasked_{options.requests} {
         epoll_ = ::epoll_create1(EPOLL_CLOEXEC);
         if (epoll_ < 0) throw std::system_error(errno, std::generic_category(), "epoll_create1");
     }
 
     void run() {
+        const auto longest =
+            std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(options_.seconds));
         connections_.resize(options_.connections);
-        for (Connection& connection : connections_) {
-            connection.sent_at.resize(options_.depth);
-            if (!dial(connection))
-                throw std::system_error(errno, std::generic_category(), "connect to " + address_.text());
+        const Instant patience_end = Clock::now() + (options_.await ? longest : Clock::duration::zero());
+        for (std::size_t i = 0; i < connections_.size(); ++i) {
+            connections_[i].sent_at.resize(options_.depth);
+            // Each begins with another request.
+            connections_[i].next_byte = requests_.advanced(0, i * requests_.size());
+            while (!dial(connections_[i])) {
+                if (Clock::now() >= patience_end)
+                    throw std::system_error(errno, std::generic_category(), "connect to " + address_.text());
+                std::this_thread::sleep_for(await_pause);
+            }
         }
+        if (options_.on_word) wait_for_word();
         begin_ = now_ = Clock::now();
-        const Instant end =
-            begin_ + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(options_.seconds));
-        for (Connection& connection : connections_) ask(connection, options_.depth);
+        const Instant end = begin_ + longest;
+        for (Connection& connection : connections_) become_free(connection, options_.depth);
         while (now_ < end && done_ + refused_ < options_.requests) turn(end);
         ids_.close();
     }
@@ -128,13 +148,21 @@ class Load {
                     " seconds=%.3f p50_us=%.1f p90_us=%.1f p99_us=%.1f p999_us=%.1f load_cpu_s=%.3f\n",
                     static_cast<double>(done_) / seconds, done_, refused_, reconnects_, lost_, seconds, us(.5), us(.9),
                     us(.99), us(.999), cpu_s);
+        std::fflush(stdout);
     }
 
  private:
+    static void wait_for_word() {
+        std::puts("connected");
+        std::fflush(stdout);
+        for (int c = 0; c != EOF && c != '\n';) c = std::getchar();
+    }
+
     // One turn of the loop: what has come, then, if need be, the connections that are down.
     void turn(Instant end) {
         std::array<epoll_event, 256> events;
-        const Clock::duration longest = down_ > 0 ? Clock::duration(redial_pause) : Clock::duration(clock_check);
+        Clock::duration longest = down_ > 0 ? Clock::duration(redial_pause) : Clock::duration(clock_check);
+        if (options_.rate > 0) longest = {};  // the next request falls due sooner than a millisecond can tell
         const auto wait_ms = std::chrono::ceil<std::chrono::milliseconds>(std::min(longest, end - now_)).count();
         const int count = ::epoll_wait(epoll_, events.data(), events.size(), static_cast<int>(wait_ms));
         if (count < 0 && errno != EINTR) throw std::system_error(errno, std::generic_category(), "epoll_wait");
@@ -145,6 +173,28 @@ class Load {
             if (connection.fd >= 0) receive(connection);
         }
         if (down_ > 0 && now_ >= redial_at_) redial();
+        if (options_.rate > 0) ask_what_is_due();
+    }
+
+    // That many more requests may be in flight on the connection.
+    void become_free(Connection& connection, std::size_t requests) {
+        if (options_.rate == 0) return ask(connection, requests, now_);
+        free_.insert(free_.end(), requests, &connection);
+    }
+
+    // A request that finds no connection free is late, and its latency counts from when it was due: so a server that
+    // stalls is not asked less.
+    void ask_what_is_due() {
+        while (!free_.empty()) {
+            const Instant due = begin_ + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(
+                                             static_cast<double>(asked_) / options_.rate));
+            if (due > now_) return;
+            Connection& connection = *free_.front();
+            free_.pop_front();
+            if (connection.fd < 0 || connection.in_flight == options_.depth) continue;  // from before it broke
+            ++asked_;
+            ask(connection, 1, due);
+        }
     }
 
     // Waits for the server to accept, but not for long; errno says why it failed.
@@ -171,7 +221,7 @@ class Load {
             if (!dial(connection)) break;
             --down_;
             ++reconnects_;
-            ask(connection, options_.depth);
+            become_free(connection, options_.depth);
         }
         now_ = Clock::now();
         redial_at_ = now_ + redial_pause;
@@ -183,27 +233,29 @@ class Load {
         unasked_ += connection.in_flight;  // asked again by whoever is next
         connection.fd = -1;
         connection.wants_room = false;
-        connection.unsent = connection.received = connection.in_flight = 0;
+        connection.unsent = connection.received = connection.in_flight = connection.next_byte = 0;
         ++down_;
     }
 
-    void ask(Connection& connection, std::size_t wanted) {
+    void ask(Connection& connection, std::size_t wanted, Instant at) {
         const std::size_t count = std::min<std::uint64_t>(wanted, unasked_);
         if (count == 0) return;
         unasked_ -= count;
         for (std::size_t i = 0; i < count; ++i) {
-            connection.sent_at[(connection.oldest + connection.in_flight++) % options_.depth] = now_;
+            connection.sent_at[(connection.oldest + connection.in_flight++) % options_.depth] = at;
         }
-        connection.unsent += count * request_size_;
+        connection.unsent += count * requests_.size();
         flush(connection);
     }
 
-    // All requests are alike, so the number of unsent bytes says where in the text to go on.
     void flush(Connection& connection) {
-        const std::size_t unsent = connection.unsent;
-        const ssize_t sent = ::send(connection.fd, requests_.data() + requests_.size() - unsent, unsent, MSG_NOSIGNAL);
+        const std::string_view unsent = requests_.from(connection.next_byte, connection.unsent);
+        const ssize_t sent = ::send(connection.fd, unsent.data(), unsent.size(), MSG_NOSIGNAL);
         if (sent < 0 && errno != EAGAIN) return hang_up(connection);
-        if (sent > 0) connection.unsent -= static_cast<std::size_t>(sent);
+        if (sent > 0) {
+            connection.unsent -= static_cast<std::size_t>(sent);
+            connection.next_byte = requests_.advanced(connection.next_byte, static_cast<std::size_t>(sent));
+        }
         if (connection.wants_room == (connection.unsent > 0)) return;
         connection.wants_room = connection.unsent > 0;
         watch(connection, EPOLL_CTL_MOD, connection.wants_room ? EPOLLIN | EPOLLOUT : EPOLLIN);
@@ -217,7 +269,7 @@ class Load {
         connection.received += static_cast<std::size_t>(count);
         now_ = Clock::now();
         const std::size_t answered = take_answers(connection);
-        if (answered > 0) ask(connection, answered);
+        if (answered > 0) become_free(connection, answered);
     }
 
     // Counts the whole answers in the buffer and moves the rest, most often nothing, to its front.
@@ -262,12 +314,13 @@ class Load {
 
     const Options options_;
     const Address address_;
+    const Requests requests_;
     IdFile ids_;
     int epoll_ = -1;
-    std::string requests_;  // `depth` times the same
-    std::size_t request_size_ = 0;
     std::vector<Connection> connections_;
-    std::size_t down_ = 0;  // connections to be dialled again
+    std::deque<Connection*> free_;  // with a rate: connections that may send a request, once for each
+    std::uint64_t asked_ = 0;       // with a rate: requests that fell due and were sent
+    std::size_t down_ = 0;          // connections to be dialled again
     Instant redial_at_{};
     Instant begin_{};
     Instant now_{};              // read once after each receive
@@ -279,6 +332,12 @@ class Load {
     Histogram latency_ns_;
 };
 
+std::vector<std::string> client_names() {
+    std::vector<std::string> names;
+    for (const auto& [name, headers] : client_headers) names.emplace_back(name);
+    return names;
+}
+
 Options parse(int argc, char** argv) {
     Options options;
     CLI::App app{"Keeps an HTTP/1.1 server busy, and says how it did."};
@@ -289,7 +348,14 @@ Options parse(int argc, char** argv) {
     app.add_option("--seconds", options.seconds, "at most")->check(CLI::Range(0.01, 86400.0));
     app.add_option("--requests", options.requests, "answers, at most; then no ID is left unread")
         ->default_str("no limit");
-    app.add_option("--target", options.target, "what to GET");
+    app.add_option("--rate", options.rate, "requests a second, in all; 0: as fast as answers come")
+        ->check(CLI::Range(0.0, 1e7));
+    app.add_option("--target", options.targets, "what to GET; several take turns");
+    app.add_option("--client", options.client, "whose headers to send")->check(CLI::IsMember(client_names()));
+    app.add_flag("--traced", options.traced, "no request is like the one before: each has a traceparent of its own");
+    app.add_flag("--await", options.await, "dial until the server is there, for as long as --seconds");
+    app.add_flag("--on-word", options.on_word, "connect, say so in a line, and begin when a line comes from stdin");
+    app.add_flag("--hold", options.hold, "when done, keep the connections open until killed");
     app.add_option("--ids", options.ids_file, "a file for the IDs received, one a line");
     try {
         app.parse(argc, argv);
@@ -304,9 +370,11 @@ Options parse(int argc, char** argv) {
 
 int main(int argc, char** argv) {
     try {
-        next_id::bench::Load load{next_id::bench::parse(argc, argv)};
+        const auto options = next_id::bench::parse(argc, argv);
+        next_id::bench::Load load{options};
         load.run();
         load.print();
+        if (options.hold) ::pause();
         return 0;
     } catch (const std::exception& error) {
         std::fprintf(stderr, "bench_load: %s\n", error.what());
