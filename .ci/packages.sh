@@ -4,8 +4,8 @@
 # shellcheck disable=SC2034 # read by those scripts
 {
     packages_to_build=(g++ cmake ninja-build pkg-config libuv1-dev libpq-dev node-llhttp rapidjson-dev libcli11-dev libspdlog-dev)
-    packages_to_test=(libboost-test-dev postgresql pgbouncer curl spin relacy-dev systemd)
-    packages_to_bench=(libboost-test-dev postgresql curl nginx-light libnginx-mod-http-lua)
+    packages_to_test=(libboost-test-dev libbenchmark-dev valgrind postgresql pgbouncer curl spin relacy-dev systemd)
+    packages_to_bench=(libboost-test-dev libbenchmark-dev postgresql curl nginx-light libnginx-mod-http-lua redis-server redis-tools)
 }
 
 # need PACKAGE... installs those that are missing, as root or with sudo. No server of theirs is started, and PostgreSQL's

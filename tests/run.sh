@@ -8,12 +8,13 @@ usage() {
 Usage: tests/run.sh [--long]
   --long    let the tests that hammer take their time (they see NEXT_ID_LONG=1)
 
-  dev         every suite, under AddressSanitizer and UndefinedBehaviorSanitizer; warnings are errors
-  tsan        the suites with threads, under ThreadSanitizer
-  quickstart  examples/quickstart.sh --once, twice
-  simulation  ten thousand seeds of the simulated refill (--long: half an hour of them)
-  bench       tests/bench/run.sh --quick
-  mutation    with --long only: tests/mutation/run.sh, the faults that the tests must find
+  dev           every suite, under AddressSanitizer and UndefinedBehaviorSanitizer; warnings are errors
+  tsan          the suites with threads, under ThreadSanitizer
+  quickstart    examples/quickstart.sh --once, twice
+  simulation    ten thousand seeds of the simulated refill (--long: half an hour of them)
+  instructions  what a request costs, counted by callgrind, against tests/bench/instructions.txt
+  bench         tests/bench/run.sh --quick
+  mutation      with --long only: tests/mutation/run.sh, the faults that the tests must find
 END
 }
 
@@ -35,7 +36,7 @@ passed=0 failed=0 summary=()
 # count NAME PASSED FAILED SINCE
 count() {
     ((passed += $2, failed += $3)) || true
-    summary+=("$(printf '%-10s %4d passed, %d failed  %4d s' "$1" "$2" "$3" $((SECONDS - $4)))")
+    summary+=("$(printf '%-12s %4d passed, %d failed  %4d s' "$1" "$2" "$3" $((SECONDS - $4)))")
 }
 
 # build PRESET TARGET...
@@ -90,6 +91,11 @@ simulate() {
     build/release/tests/simulation/simulation "${seeds[@]}"
 }
 
+instructions() {
+    build release bench_instructions || return
+    tests/bench/instructions.sh
+}
+
 mkdir -p "$logs"
 # shellcheck source-path=SCRIPTDIR source=../.ci/packages.sh
 source "$root/.ci/packages.sh"
@@ -103,6 +109,7 @@ build_and_test dev all
 build_and_test tsan pure_tests -L pure -R "$threaded"
 smoke simulation simulate
 smoke quickstart quickstart_twice
+smoke instructions instructions
 smoke bench tests/bench/run.sh --quick
 if [[ ${NEXT_ID_LONG:-} ]]; then smoke mutation tests/mutation/run.sh; fi
 
