@@ -1,5 +1,6 @@
 // The HTTP contract, as curl and a client that is no friend see it: exact bytes, over TCP and over the Unix socket.
 #include <boost/test/unit_test.hpp>
+#include <fstream>
 #include <memory>
 
 #include "tests/support/sidecar_process.h"
@@ -52,6 +53,14 @@ struct HttpFixture {
         return answer_to("GET " + target + " HTTP/1.1\r\nHost: test\r\n" + headers + "\r\n");
     }
 };
+
+// Of the process.
+long resident_kib(pid_t pid) {
+    std::ifstream status{"/proc/" + std::to_string(pid) + "/status"};
+    for (std::string line; std::getline(status, line);)
+        if (line.starts_with("VmRSS:")) return std::stol(line.substr(6));
+    throw std::runtime_error{"no VmRSS in the status of process " + std::to_string(pid)};
+}
 
 void check_error(const TestAnswer& answer, int status, const std::string& sentence) {
     BOOST_TEST_CONTEXT(answer.head << answer.body) {
@@ -270,6 +279,25 @@ BOOST_AUTO_TEST_CASE(one_bad_client_harms_no_other) {
     for (int i = 0; i < 200; ++i) BOOST_REQUIRE_GT(id_of(good.get("/next-id")), 0);
     bad.clear();
     BOOST_CHECK_GT(id_of(good.get("/next-id")), 0);
+}
+
+// They ask for answers of half a gigabyte.
+BOOST_AUTO_TEST_CASE(clients_that_read_nothing_take_little_memory) {
+    SidecarProcess well{shared_postgres(),
+                        {{"PG_SEQUENCE", new_sequence("INCREMENT 1000000")}, {"NEXT_ID_INCREMENT", "block"}}};
+    well.start_ready();
+    TestClient modest{well.http()};
+    BOOST_REQUIRE_EQUAL(modest.get("/next-id?count=10000").status, 200);
+    const long before_kib = resident_kib(well.pid());
+    std::string requests;
+    for (int i = 0; i < 600; ++i) requests += "GET /next-id?count=10000 HTTP/1.1\r\nHost: test\r\n\r\n";
+    std::vector<std::unique_ptr<TestClient>> greedy;
+    for (int i = 0; i < 10; ++i) {
+        greedy.push_back(std::make_unique<TestClient>(well.http()));
+        greedy.back()->send(requests);
+    }
+    for (int i = 0; i < 200; ++i) BOOST_REQUIRE_GT(id_of(modest.get("/next-id")), 0);
+    BOOST_CHECK_LT(resident_kib(well.pid()) - before_kib, 64 * 1024);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -1,5 +1,7 @@
 #include "sidecar/serve/connection_set.h"
 
+#include <sys/epoll.h>
+
 #include <boost/test/unit_test.hpp>
 #include <filesystem>
 #include <optional>
@@ -46,6 +48,38 @@ BOOST_AUTO_TEST_CASE(it_serves_many_at_a_time) {
         BOOST_TEST_REQUIRE(run_until([&] { return peers[i].read(), !answers_in(peers[i].received).empty(); }));
         BOOST_TEST(bodies_in(peers[i].received) == expected);
     }
+}
+
+BOOST_AUTO_TEST_CASE(clients_that_do_not_read_cost_the_others_nothing) {
+    std::string requests;
+    for (int i = 0; i < 200; ++i) requests += get("/big/10000", "X: " + std::string(500, 'x') + "\r\n");
+    struct Greedy {
+        Peer peer;
+        std::size_t sent = 0;
+    };
+    std::vector<Greedy> greedy;
+    for (int i = 0; i < 4; ++i) greedy.push_back({connect()});
+    for (unsigned unmoved = 0; unmoved < 20; ++unmoved) {  // until no socket takes more
+        for (Greedy& one : greedy) {
+            const std::size_t now = one.peer.send(std::string_view{requests}.substr(one.sent % requests.size()));
+            one.sent += now;
+            if (now != 0) unmoved = 0;
+            BOOST_TEST_REQUIRE(one.sent < 1'000'000);
+        }
+        settle();
+    }
+    epoll_event event;
+    BOOST_TEST(epoll_wait(uv_backend_fd(&loop), &event, 1, 0) == 0);  // the loop has nothing to do for them
+    BOOST_TEST(handler.handled < 4 * 80);
+
+    const unsigned before = handler.handled;
+    Peer modest = connect();
+    for (std::size_t i = 1; i <= 100; ++i) {
+        modest.send(get("/a"));
+        BOOST_TEST_REQUIRE(run_until([&] { return modest.read(), answers_in(modest.received).size() == i; }));
+    }
+    BOOST_TEST(handler.handled == before + 100);
+    BOOST_TEST(connections->size() == 5);
 }
 
 BOOST_AUTO_TEST_CASE(thousands_of_connections_leave_nothing_behind) {
