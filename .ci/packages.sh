@@ -3,8 +3,8 @@
 
 # shellcheck disable=SC2034 # read by those scripts
 {
-    packages_to_build=(g++ cmake ninja-build pkg-config libuv1-dev libpq-dev node-llhttp rapidjson-dev libcli11-dev libspdlog-dev)
-    packages_to_test=(libboost-test-dev libbenchmark-dev valgrind postgresql pgbouncer curl spin relacy-dev systemd)
+    packages_to_build=(g++ cmake ninja-build pkg-config libuv1-dev libpq-dev libssl-dev node-llhttp rapidjson-dev libcli11-dev libspdlog-dev)
+    packages_to_test=(libboost-test-dev libbenchmark-dev valgrind postgresql pgbouncer curl openssl spin relacy-dev systemd)
     packages_to_bench=(libboost-test-dev libbenchmark-dev postgresql curl nginx-light libnginx-mod-http-lua redis-server redis-tools)
 }
 

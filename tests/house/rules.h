@@ -107,6 +107,7 @@ struct Library {
 constexpr std::array libraries{
     Library{"libuv", "uv\\.h", "sidecar/(base|serve|admin|app)/.*|sidecar/refill/(pg_.*|refiller\\.(h|cpp))"},
     Library{"libpq", "(postgresql/)?libpq|pg_config", "sidecar/refill/pg_.*"},
+    Library{"OpenSSL", "openssl/", "sidecar/serve/tls_.*"},
     Library{"llhttp", "llhttp", "protocol/http_request\\..*"},
     Library{"RapidJSON", "rapidjson/", "protocol/.*"},
     Library{"spdlog", "spdlog/|fmt/", "sidecar/base/log\\.cpp"},
