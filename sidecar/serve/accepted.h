@@ -8,9 +8,12 @@
 
 namespace next_id {
 
+class TlsServer;
+
 // What a listener demands of those who come in by it.
 struct Entrance {
     bool token_needed = false;
+    const TlsServer* tls = nullptr;  // TLS is spoken, as this has it; it outlives the connections
 };
 
 struct Accepted {

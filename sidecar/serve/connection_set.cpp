@@ -12,7 +12,8 @@ constexpr std::uint64_t sweep_interval_ms = 1000;
 
 }  // namespace
 
-ConnectionSet::ConnectionSet(uv_loop_t* loop, HttpHandler& handler) : loop_{loop}, handler_{handler} {
+ConnectionSet::ConnectionSet(uv_loop_t* loop, HttpHandler& handler)
+    : loop_{loop}, handler_{handler}, handshakes_{loop} {
     turn_ = make_handle<uv_prepare_t>(this, [loop](uv_prepare_t* handle) { return uv_prepare_init(loop, handle); });
     sweep_ = make_handle<uv_timer_t>(this, [loop](uv_timer_t* handle) { return uv_timer_init(loop, handle); });
     require(turn_ && sweep_);
@@ -28,7 +29,7 @@ ConnectionSet::ConnectionSet(uv_loop_t* loop, HttpHandler& handler) : loop_{loop
 void ConnectionSet::adopt(Accepted accepted) {
     auto connection =
         std::make_unique<HttpConnection>(handler_, [this](HttpConnection& finished) { on_finished(finished); });
-    if (!connection->start(loop_, std::move(accepted))) return;
+    if (!connection->start(loop_, handshakes_, std::move(accepted))) return;
     HttpConnection* const key = connection.get();
     connections_.emplace(key, std::move(connection));
     if (draining_) key->drain();

@@ -34,6 +34,7 @@ class ConnectionSet {
 
     uv_loop_t* const loop_;
     HttpHandler& handler_;
+    HandshakeQueue handshakes_;
     bool draining_ = false;
     std::function<void()> drained_;  // until it has been called
     std::unordered_map<HttpConnection*, std::unique_ptr<HttpConnection>> connections_;

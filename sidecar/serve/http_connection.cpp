@@ -3,6 +3,7 @@
 #include "protocol/answers.h"
 #include "protocol/http_response.h"
 #include "sidecar/base/require.h"
+#include "sidecar/serve/tls_server.h"
 
 namespace next_id {
 
@@ -12,6 +13,7 @@ constexpr std::size_t answers_bytes_max = 256 * 1024;    // made before any of t
 constexpr std::size_t out_bytes_kept_max = 1024 * 1024;  // of the buffer's capacity, after an answer that was larger
 constexpr std::size_t linger_bytes_max = 1024 * 1024;    // of a refused request, read and thrown away
 constexpr unsigned linger_sweeps_max = 2;
+constexpr unsigned handshake_sweeps_max = 10;
 constexpr unsigned stuck_sweeps_max = 30;  // of a client that neither ends its request nor reads its answers
 
 // Answers to what came in one read are written at once. One buffer for each thread: it is empty between calls.
@@ -23,11 +25,12 @@ HttpConnection::~HttpConnection() {
     if (state_ == State::parked) handler_.forget(*this);
 }
 
-bool HttpConnection::start(uv_loop_t* loop, Accepted accepted) {
+bool HttpConnection::start(uv_loop_t* loop, HandshakeQueue& handshakes, Accepted accepted) {
     client_ = accepted.client;
     entrance_ = accepted.entrance;
     stream_ = Stream::adopt(loop, std::move(accepted.descriptor), *this);
     if (!stream_) return false;
+    if (entrance_.tls != nullptr) stream_->secure(*entrance_.tls->context(), handshakes);
     stream_->start_reading();
     return true;
 }
@@ -124,6 +127,16 @@ void HttpConnection::on_lost() {
     finish();
 }
 
+// What the peer may still be sending is not to destroy the answer, or the alert, on its way to it.
+void HttpConnection::on_no_tls(bool plain) {
+    std::string out;
+    if (plain) answer_error({400, "this port speaks HTTPS, and the request came without TLS; ask https://"}, out);
+    stream_->write(out);
+    state_ = State::closing;
+    linger_ = true;
+    after_answers({});
+}
+
 void HttpConnection::drain() {
     draining_ = true;
     if (state_ == State::parked) close_after_ = true;
@@ -142,9 +155,12 @@ void HttpConnection::close() {
 
 void HttpConnection::sweep() {
     const bool lingers = state_ == State::lingering;
-    const bool stuck = lingers || state_ == State::blocked || state_ == State::closing || parser_.mid_request();
+    const bool shakes_hands = stream_->handshaking();
+    const bool stuck =
+        lingers || shakes_hands || state_ == State::blocked || state_ == State::closing || parser_.mid_request();
     if (!stuck) return;
-    if (++stuck_sweeps_ > (lingers ? linger_sweeps_max : stuck_sweeps_max)) finish();
+    if (++stuck_sweeps_ > (lingers ? linger_sweeps_max : shakes_hands ? handshake_sweeps_max : stuck_sweeps_max))
+        finish();
 }
 
 void HttpConnection::finish() {

@@ -26,7 +26,7 @@ class HttpConnection final : Stream::Listener {
     HttpConnection& operator=(const HttpConnection&) = delete;
 
     // Begins to read. False when the system refuses.
-    bool start(uv_loop_t* loop, Accepted accepted);
+    bool start(uv_loop_t* loop, HandshakeQueue& handshakes, Accepted accepted);
 
     const Client& client() const { return client_; }
     const Entrance& entrance() const { return entrance_; }
@@ -57,6 +57,7 @@ class HttpConnection final : Stream::Listener {
     void on_end() override;
     void on_lost() override;
     void on_drained() override;
+    void on_no_tls(bool plain) override;
 
     void answer(std::string_view bytes);
     bool answer_one(std::string_view& bytes, std::string& out);

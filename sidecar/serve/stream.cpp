@@ -2,9 +2,13 @@
 
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <array>
+#include <utility>
 
+#include "sidecar/base/log.h"
 #include "sidecar/base/require.h"
+#include "sidecar/serve/tls_session.h"
 
 namespace next_id {
 
@@ -13,6 +17,10 @@ namespace {
 constexpr std::size_t read_bytes_max = 64 * 1024;
 // One for each thread is enough: what was read is used up, or copied by its owner, before the next read.
 thread_local std::array<char, read_bytes_max> read_buffer;
+
+constexpr std::size_t encrypted_at_once_max = 256 * 1024;
+// Of one call, too. Each holds little more than what is read, or encrypted, at once.
+thread_local std::string plain_buffer, record_buffer;
 
 struct WriteRequest {
     uv_write_t request;
@@ -49,6 +57,23 @@ uv_stream_t* open_stream(uv_loop_t* loop, FileDescriptor descriptor) {
 
 }  // namespace
 
+struct Stream::Tls final : HandshakeQueue::Waiter {
+    Tls(Stream& owner, const TlsContext& context, HandshakeQueue& turns)
+        : stream{owner}, queue{turns}, session{context} {}
+    ~Tls() { queue.remove(*this); }
+
+    void on_turn() override {
+        const std::string bytes = std::exchange(waiting, {});
+        stream.start_reading();
+        stream.decrypt(bytes);
+    }
+
+    Stream& stream;
+    HandshakeQueue& queue;
+    TlsSession session;
+    std::string waiting;  // what the peer has sent of a handshake whose turn has not come; then nothing more is read
+};
+
 void Stream::CloseStream::operator()(uv_stream_t* handle) const noexcept {
     handle->data = nullptr;
     uv_close(reinterpret_cast<uv_handle_t*>(handle), [](uv_handle_t* closed) {
@@ -68,7 +93,27 @@ std::unique_ptr<Stream> Stream::adopt(uv_loop_t* loop, FileDescriptor descriptor
     return stream;
 }
 
+Stream::Stream(StreamHandle handle, Listener& listener) : listener_{listener}, handle_{std::move(handle)} {}
+
+Stream::~Stream() {
+    if (!tls_ || unwritten_ != 0) return;
+    record_buffer.clear();
+    tls_->session.close(record_buffer);
+    uv_buf_t buffer = uv_buf_init(record_buffer.data(), static_cast<unsigned>(record_buffer.size()));
+    if (buffer.len != 0) uv_try_write(handle_.get(), &buffer, 1);
+}
+
+void Stream::secure(const TlsContext& context, HandshakeQueue& queue) {
+    tls_ = std::make_unique<Tls>(*this, context, queue);
+}
+
+bool Stream::handshaking() const {
+    return tls_ && tls_->session.state() == TlsSession::State::handshaking;
+}
+
 void Stream::start_reading() {
+    reading_ = true;
+    if (tls_ && tell_end()) return;
     uv_read_start(
         handle_.get(),
         [](uv_handle_t*, std::size_t, uv_buf_t* buffer) {
@@ -77,17 +122,59 @@ void Stream::start_reading() {
         [](uv_stream_t* handle, ssize_t size, const uv_buf_t* buffer) {
             auto* const self = static_cast<Stream*>(handle->data);
             if (self == nullptr || size == 0) return;
-            if (size > 0) return self->listener_.on_bytes({buffer->base, static_cast<std::size_t>(size)});
+            if (size > 0) return self->on_read({buffer->base, static_cast<std::size_t>(size)});
             self->stop_reading();
             size == UV_EOF ? self->listener_.on_end() : self->listener_.on_lost();
         });
 }
 
 void Stream::stop_reading() {
+    reading_ = false;
     uv_read_stop(handle_.get());
+    if (tls_) tls_->queue.remove(*tls_);
+}
+
+void Stream::on_read(std::string_view bytes) {
+    if (!tls_) return listener_.on_bytes(bytes);
+    if (!handshaking()) return decrypt(bytes);
+    uv_read_stop(handle_.get());
+    tls_->waiting = bytes;
+    tls_->queue.add(*tls_);
+}
+
+void Stream::decrypt(std::string_view bytes) {
+    plain_buffer.clear();
+    record_buffer.clear();
+    const bool was_handshaking = handshaking();
+    const TlsSession::State state = tls_->session.receive(bytes, plain_buffer, record_buffer);
+    send(record_buffer);
+    if (was_handshaking && (state == TlsSession::State::not_tls || state == TlsSession::State::failed)) {
+        log::debug("a TLS handshake failed", {{"reason", tls_->session.error()}});
+        tls_.reset();
+        return listener_.on_no_tls(state == TlsSession::State::not_tls);
+    }
+    if (!plain_buffer.empty()) listener_.on_bytes(plain_buffer);
+    if (reading_) tell_end();
+}
+
+// True iff the TLS session is over; its listener hears of it only while it reads, as with the end of a socket.
+bool Stream::tell_end() {
+    const TlsSession::State state = tls_->session.state();
+    if (state == TlsSession::State::ended) return listener_.on_end(), true;
+    if (state == TlsSession::State::failed) return listener_.on_lost(), true;
+    return false;
 }
 
 void Stream::write(std::string_view bytes) {
+    if (!tls_) return send(bytes);
+    for (; !bytes.empty(); bytes.remove_prefix(std::min(encrypted_at_once_max, bytes.size()))) {
+        record_buffer.clear();
+        tls_->session.write(bytes.substr(0, encrypted_at_once_max), record_buffer);
+        send(record_buffer);
+    }
+}
+
+void Stream::send(std::string_view bytes) {
     if (bytes.empty()) return;
     if (unwritten_ == 0) {
         uv_buf_t buffer = uv_buf_init(const_cast<char*>(bytes.data()), static_cast<unsigned>(bytes.size()));
@@ -99,6 +186,11 @@ void Stream::write(std::string_view bytes) {
 }
 
 void Stream::end_writing() {
+    if (tls_) {
+        record_buffer.clear();
+        tls_->session.close(record_buffer);
+        send(record_buffer);
+    }
     uv_os_fd_t descriptor = -1;
     if (uv_fileno(reinterpret_cast<const uv_handle_t*>(handle_.get()), &descriptor) == 0) shutdown(descriptor, SHUT_WR);
 }

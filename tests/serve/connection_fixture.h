@@ -103,9 +103,10 @@ inline std::string get(const std::string& target, const std::string& headers = {
 }
 
 struct ConnectionFixture : LoopFixture {
-    explicit ConnectionFixture(std::pair<Peer, int> pair = unix_pair()) : peer{std::move(pair.first)} {
+    explicit ConnectionFixture(std::pair<Peer, int> pair = unix_pair(), Entrance entrance = {})
+        : peer{std::move(pair.first)} {
         connection = std::make_unique<HttpConnection>(handler, [this](HttpConnection&) { ++finished; });
-        BOOST_TEST_REQUIRE(connection->start(&loop, {FileDescriptor{pair.second}}));
+        BOOST_TEST_REQUIRE(connection->start(&loop, handshakes, {FileDescriptor{pair.second}, {}, entrance}));
     }
 
     std::size_t answers() {
@@ -123,6 +124,7 @@ struct ConnectionFixture : LoopFixture {
     }
 
     ScriptedHandler handler;
+    HandshakeQueue handshakes{&loop};
     unsigned finished = 0;
     Peer peer;
     std::unique_ptr<HttpConnection> connection;
