@@ -32,7 +32,8 @@ std::uint64_t writing_accesses(long version) {
 }  // namespace
 
 bool holds_secrets(const Config& config) {
-    return config.pg_password.source != PgPassword::Source::none_needed || !config.pg_conninfo.empty();
+    return config.pg_password.source != PgPassword::Source::none_needed || !config.pg_conninfo.empty() ||
+           !config.tls_key.empty();
 }
 
 void hide_memory() {

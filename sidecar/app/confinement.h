@@ -10,7 +10,7 @@
 
 namespace next_id {
 
-// A password, or the key to one, may come into the process's memory.
+// A password, or the way to one, or a private key may come into the process's memory.
 bool holds_secrets(const Config& config);
 
 // No core file is written, and no other process of the same user may look into the memory or the environment.

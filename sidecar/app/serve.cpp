@@ -4,6 +4,7 @@
 
 #include <csignal>
 #include <cstdio>
+#include <memory>
 
 #include "sidecar/app/confinement.h"
 #include "sidecar/app/pg_source.h"
@@ -46,11 +47,17 @@ int serve(const Config& config) {
     raise_descriptor_limit();
     if (holds_secrets(config)) {
         hide_memory();
-        log::info("core dumps are off, since a password may be in memory");
+        log::info("core dumps are off, since a password or a private key may be in memory");
     }
     const auto target = pg_target_of(config);
     if (!target) return fail(ExitCode::cannot_work, target.error());
-    Sidecar sidecar{config, *target};
+    std::unique_ptr<TlsServer> tls;
+    if (!config.tls_cert.empty()) {
+        auto opened = TlsServer::open({config.tls_cert, config.tls_key, config.tls_client_ca});
+        if (!opened) return fail(ExitCode::cannot_work, "cannot speak TLS: " + opened.error());
+        tls = std::move(*opened);
+    }
+    Sidecar sidecar{config, *target, std::move(tls)};
     if (const auto opened = sidecar.open(); !opened) return fail(ExitCode::system_refused, opened.error());
     confine(config);
     sidecar.run();

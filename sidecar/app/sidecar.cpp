@@ -13,6 +13,8 @@ namespace next_id {
 
 namespace {
 
+constexpr std::uint64_t files_interval_ms = 1000;
+
 std::string printed(const HostPort& address, std::uint16_t port) {
     const bool ipv6 = address.host.find(':') != std::string::npos;
     return (ipv6 ? "[" + address.host + "]" : address.host) + ":" + std::to_string(port);
@@ -33,7 +35,8 @@ void log_start(const std::string& sequence, WindowFile& window) {
 
 }  // namespace
 
-Sidecar::Sidecar(const Config& config, const PgTarget& target) : config_{config}, target_{target} {
+Sidecar::Sidecar(const Config& config, const PgTarget& target, std::unique_ptr<TlsServer> tls)
+    : config_{config}, target_{target}, tls_{std::move(tls)} {
     require(uv_loop_init(&loop_) == 0);
     refill_bell_ = std::make_unique<Doorbell>(&loop_, [this] {
         if (refiller_) refiller_->drive();
@@ -48,6 +51,7 @@ Sidecar::~Sidecar() {
     refiller_.reset();
     signals_.clear();
     drain_deadline_.reset();
+    files_timer_.reset();
     drained_bell_.reset();
     refill_bell_.reset();
     while (uv_run(&loop_, UV_RUN_DEFAULT) != 0) {
@@ -63,6 +67,7 @@ Expected<Nothing> Sidecar::open() {
     for (const auto& supply : supplies_) supplies.push_back(supply.get());
     refiller_ = std::make_unique<Refiller>(&loop_, refill_settings(), supplies);
     watch_signals();
+    watch_files();
     return Nothing{};
 }
 
@@ -106,8 +111,8 @@ Expected<Nothing> Sidecar::bind_listeners() {
     if (config_.http) {
         auto http = listen_tcp(*config_.http);
         if (!http) return Unexpected{http.error()};
-        log::info("listening", {{"http", printed(*config_.http, bound_port(*http))}});
-        threads_[0]->listen(std::move(*http), {}, spread);
+        log::info("listening", {{tls_ ? "https" : "http", printed(*config_.http, bound_port(*http))}});
+        threads_[0]->listen(std::move(*http), {.tls = tls_.get()}, spread);
     }
     if (config_.socket_path) {
         auto socket = UnixSocket::listen(*config_.socket_path, config_.socket_mode);
@@ -164,6 +169,16 @@ void Sidecar::watch_signals() {
             signal);
         signals_.push_back(std::move(watch));
     }
+}
+
+void Sidecar::watch_files() {
+    if (!tls_) return;
+    files_timer_ = make_handle<uv_timer_t>(this, [this](uv_timer_t* handle) { return uv_timer_init(&loop_, handle); });
+    require(files_timer_ != nullptr);
+    const auto look = [](uv_timer_t* handle) {
+        if (auto* const self = static_cast<Sidecar*>(handle->data)) self->tls_->refresh(Clock::now());
+    };
+    uv_timer_start(files_timer_.get(), look, files_interval_ms, files_interval_ms);
 }
 
 void Sidecar::run() {

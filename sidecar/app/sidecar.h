@@ -18,13 +18,15 @@
 #include "sidecar/serve/listener.h"
 #include "sidecar/serve/serve_thread.h"
 #include "sidecar/serve/socket.h"
+#include "sidecar/serve/tls_server.h"
 #include "sidecar/window/supply.h"
 
 namespace next_id {
 
 class Sidecar {
  public:
-    Sidecar(const Config& config, const PgTarget& target);
+    // With `tls`, HTTP over TCP is HTTPS.
+    Sidecar(const Config& config, const PgTarget& target, std::unique_ptr<TlsServer> tls = nullptr);
     ~Sidecar();
     Sidecar(const Sidecar&) = delete;
     Sidecar& operator=(const Sidecar&) = delete;
@@ -42,6 +44,7 @@ class Sidecar {
     void make_threads();
     void listen_for_admin();
     void watch_signals();
+    void watch_files();
     void on_signal();
     void stop(const char* how);
 
@@ -51,6 +54,7 @@ class Sidecar {
     std::unique_ptr<Doorbell> refill_bell_;
     std::vector<std::unique_ptr<Supply>> supplies_;
 
+    const std::unique_ptr<TlsServer> tls_;  // perhaps none
     std::unique_ptr<UnixSocket> socket_;
     FileDescriptor admin_;  // until the listener takes it
 
@@ -65,6 +69,7 @@ class Sidecar {
     std::vector<Handle<uv_signal_t>> signals_;
     std::unique_ptr<Doorbell> drained_bell_;
     Handle<uv_timer_t> drain_deadline_;
+    Handle<uv_timer_t> files_timer_;
     std::atomic<std::size_t> threads_draining_ = 0;
     bool stopping_ = false;
 };

@@ -53,6 +53,8 @@ struct PgPassword {
 
 struct Config {
     std::optional<HostPort> http;
+    std::string tls_cert, tls_key;  // paths; both or neither: HTTP over TCP is HTTPS
+    std::string tls_client_ca;      // path; not empty: clients have to show a certificate
     std::optional<std::string> socket_path;
     unsigned socket_mode = 0;  // permission bits
     std::optional<HostPort> admin;

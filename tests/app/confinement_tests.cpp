@@ -90,7 +90,7 @@ BOOST_AUTO_TEST_CASE(hidden_memory_is_neither_dumped_nor_looked_into) {
                }) == 0);
 }
 
-BOOST_AUTO_TEST_CASE(a_password_is_a_secret_unless_none_is_needed) {
+BOOST_AUTO_TEST_CASE(a_private_key_is_a_secret_and_a_password_unless_none_is_needed) {
     Config config;
     BOOST_TEST(holds_secrets(config));  // libpq may find one
     config.pg_password.source = PgPassword::Source::literal;
@@ -98,6 +98,9 @@ BOOST_AUTO_TEST_CASE(a_password_is_a_secret_unless_none_is_needed) {
     config.pg_password.source = PgPassword::Source::none_needed;
     BOOST_TEST(!holds_secrets(config));
     config.pg_conninfo = "password=secret";
+    BOOST_TEST(holds_secrets(config));
+    config.pg_conninfo.clear();
+    config.tls_key = "key.pem";
     BOOST_TEST(holds_secrets(config));
 }
 

@@ -206,6 +206,17 @@ BOOST_AUTO_TEST_CASE(settings_that_contradict_each_other_are_refused_by_both_nam
     BOOST_TEST(
         refused(ExitCode::cannot_work) ==
         "--http is 127.0.0.1:9911 and --admin (the default) is 127.0.0.1:9911, but each needs an address of its own");
+    flags = {{"tls-cert", "c.pem"}};
+    BOOST_TEST(refused(ExitCode::cannot_work) == "--tls-cert is c.pem, but --tls-key is not given: TLS needs both");
+    flags = {{"tls-key", "k.pem"}};
+    BOOST_TEST(refused(ExitCode::cannot_work) == "--tls-key is k.pem, but --tls-cert is not given: TLS needs both");
+    flags = {{"tls-client-ca", "ca.pem"}};
+    BOOST_TEST(refused(ExitCode::cannot_work) ==
+               "--tls-client-ca is ca.pem, but --tls-cert and --tls-key are not given: TLS needs them too");
+    environment.erase("NEXT_ID_SOCKET");
+    flags = {{"tls-cert", "c.pem"}, {"tls-key", "k.pem"}, {"http", "none"}};
+    BOOST_TEST(refused(ExitCode::cannot_work) ==
+               "--tls-cert is c.pem and --http is none, but TLS is for HTTP over TCP");
     flags = {{"http", "127.0.0.1:0"}, {"admin", "127.0.0.1:0"}};  // two free ports, which differ
     (void)loaded();
 }

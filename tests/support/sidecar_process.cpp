@@ -91,7 +91,7 @@ void SidecarProcess::start() {
     bool up = false;
     wait_until(
         [&] {
-            up = (setting("NEXT_ID_HTTP") == "none" || bound("http")) &&
+            up = (setting("NEXT_ID_HTTP") == "none" || bound("http") || bound("https")) &&
                  (setting("NEXT_ID_ADMIN") == "none" || bound("admin"));
             return up || ended();
         },

@@ -51,6 +51,7 @@ class SidecarProcess {
     std::string socket() const { return setting("NEXT_ID_SOCKET"); }
     std::string state_dir() const { return setting("NEXT_ID_STATE_DIR"); }
     std::string http() const { return address("http"); }    // 127.0.0.1:PORT
+    std::string https() const { return address("https"); }  // with --tls-cert, instead
     std::string admin() const { return address("admin"); }  // 127.0.0.1:PORT
     std::string setting(const std::string& name) const;
     void set(const std::string& name, const std::string& value) { environment_[name] = value; }
