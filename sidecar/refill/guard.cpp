@@ -54,12 +54,15 @@ Expected<Mark> advance_mark(const Mark& mark, const ReserveAnswer& answer, const
     next.direction = direction;
     next.last_value = *answer.last_value;
     bool reserved = mark.direction != 0;
+    // With CACHE 1 each value lies beyond all before it. With more, sessions hand out their caches in any order, but an
+    // answer comes from one session, and there too each value lies beyond the one before.
+    std::optional<std::int64_t> furthest;
+    if (reserved && answer.parameters.cache == 1) furthest = direction > 0 ? mark.highest : mark.lowest;
     for (const Range& range : ranges) {
-        // With CACHE 1 each value lies beyond all before it. With more, sessions hand out their caches in any order.
-        const std::int64_t furthest = direction > 0 ? next.highest : next.lowest;
-        if (answer.parameters.cache == 1 && reserved && !is_beyond(range, furthest, direction))
-            return Unexpected{"it returned " + std::to_string(range.first) + ", but " + std::to_string(furthest) +
+        if (furthest && !is_beyond(range, *furthest, direction))
+            return Unexpected{"it returned " + std::to_string(range.first) + ", but " + std::to_string(*furthest) +
                               " had been reserved before"};
+        furthest = direction > 0 ? highest_of(range) : lowest_of(range);
         next.lowest = reserved ? std::min(next.lowest, lowest_of(range)) : lowest_of(range);
         next.highest = reserved ? std::max(next.highest, highest_of(range)) : highest_of(range);
         reserved = true;

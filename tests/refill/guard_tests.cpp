@@ -72,11 +72,20 @@ BOOST_AUTO_TEST_CASE(going_back_within_one_answer_is_seen) {
 
 // Sessions hand out their caches in any order, so only the sequence's own last value tells.
 BOOST_AUTO_TEST_CASE(with_a_cache_a_last_value_that_went_back_is_seen) {
-    BOOST_TEST(obstacle(at_100, cached, 120, {{91, 1, 5}, {81, 1, 5}}) == "");
+    BOOST_TEST(obstacle(at_100, cached, 120, {{81, 1, 5}, {91, 1, 5}}) == "");
     BOOST_TEST(obstacle(at_100, cached, 100, {{91, 1, 5}}) == "");
     BOOST_TEST(obstacle(at_100, cached, 90, {{101, 1, 5}}) != "");
-    const Mark mark = *advance(at_100, cached, 120, {{111, 1, 5}, {-5, 1, 2}});
+    const Mark mark = *advance(at_100, cached, 120, {{-5, 1, 2}, {111, 1, 5}});
     BOOST_CHECK((mark == Mark{1, -5, 115, 120, false}));
+}
+
+// Someone's setval between two of the statement's own values.
+BOOST_AUTO_TEST_CASE(with_a_cache_too_going_back_within_one_answer_is_seen) {
+    BOOST_TEST(obstacle(none, cached, 70, {{50, 1, 10}, {55, 1, 10}}) != "");
+    BOOST_TEST(obstacle(at_100, cached, 120, {{91, 1, 5}, {81, 1, 5}}) != "");
+    const SequenceParameters cached_down{.minimum = -1000, .maximum = -1, .increment = -1, .cache = 10};
+    BOOST_TEST(obstacle(none, cached_down, -70, {{-50, -1, 10}, {-55, -1, 10}}) != "");
+    BOOST_TEST(obstacle(none, cached_down, -70, {{-50, -1, 5}, {-55, -1, 10}}) == "");
 }
 
 BOOST_AUTO_TEST_CASE(inspection_sees_it_too) {
