@@ -24,10 +24,12 @@ Range values_of(const Run& run, const SequenceParameters& parameters) {
     return {run.first, parameters.increment, run.count};
 }
 
-// A block ends at its value, so consecutive blocks are one range; the first is clipped where the sequence begins.
+// A block ends at its value, so consecutive blocks are one range; the first is clipped where the sequence begins. (And
+// where it would hold 2^64 IDs, one more than can be counted.)
 Range blocks_of(const Run& run, const SequenceParameters& parameters) {
     const Wide last = last_of(run, parameters.increment);
-    const Wide first = std::max<Wide>(Wide{run.first} - parameters.increment + 1, parameters.minimum);
+    const Wide first =
+        std::max({Wide{run.first} - parameters.increment + 1, Wide{parameters.minimum}, last - Wide{UINT64_MAX} + 1});
     return {static_cast<std::int64_t>(first), 1, static_cast<std::uint64_t>(last - first + 1)};
 }
 
@@ -66,7 +68,8 @@ Expected<std::vector<Range>> owned_ranges(const ReserveAnswer& answer, Increment
                               std::to_string(run.first)};
         const Range range =
             mode == Increment::block ? blocks_of(run, answer.parameters) : values_of(run, answer.parameters);
-        if (!ranges.empty() && continues(ranges.back(), range))
+        const bool countable = ranges.empty() || range.count <= UINT64_MAX - ranges.back().count;
+        if (!ranges.empty() && countable && continues(ranges.back(), range))
             ranges.back().count += range.count;
         else
             ranges.push_back(range);

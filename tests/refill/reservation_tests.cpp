@@ -74,6 +74,11 @@ BOOST_AUTO_TEST_CASE(the_ends_of_int64_are_reached_and_not_passed) {
     blocks.increment = INT64_MAX;
     check(owned(blocks, {{-1, 1}}, Increment::block), {{INT64_MIN + 1, 1, INT64_MAX}});
 
+    // All 2^64 IDs are one more than a range can count.
+    check(owned(blocks, {{INT64_MIN + 1, 3}}, Increment::block), {{INT64_MIN + 1, 1, UINT64_MAX}});
+    check(owned(whole, {{INT64_MIN, std::uint64_t{1} << 63}, {0, std::uint64_t{1} << 63}}, Increment::step),
+          {{INT64_MIN, 1, std::uint64_t{1} << 63}, {0, 1, std::uint64_t{1} << 63}});
+
     SequenceParameters descending = whole;
     descending.increment = INT64_MIN;
     check(owned(descending, {{0, 1}}, Increment::step), {{0, INT64_MIN, 1}});
