@@ -7,6 +7,8 @@
 #include <random>
 #include <vector>
 
+#include "tests/protocol/parser_outcome.h"
+
 using namespace next_id;
 using namespace std::string_literals;
 using namespace std::string_view_literals;
@@ -14,64 +16,16 @@ using namespace std::string_view_literals;
 namespace {
 
 using Result = HttpParser::Result;
-constexpr std::string_view methods[] = {"GET", "HEAD", "POST", "other"};
 
-struct Outcome {
-    std::string short_form;  // "GET /x, 400": the requests, then the status of an error, then "..." if more is awaited
-    std::string details;     // all that the parser said
-};
-
-void note(Outcome& outcome, const std::string& short_form, const std::string& details) {
-    outcome.short_form += (outcome.short_form.empty() ? "" : ", ") + short_form;
-    outcome.details += short_form + " {" + details + "}\n";
-}
-
-void note_request(Outcome& outcome, const HttpRequest& request, std::size_t end) {
-    const auto text = [](std::string_view s) { return "[" + std::string(s) + "] "; };
-    note(outcome, std::string(methods[static_cast<std::size_t>(request.method)]) + " " + std::string(request.target),
-         text(request.host) + text(request.accept) + text(request.origin) + text(request.sec_fetch_site) +
-             text(request.authorization) + text(request.api_token) + (request.http_1_0 ? "1.0 " : "1.1 ") +
-             (request.keep_alive ? "keep-alive " : "close ") + "ends at " + std::to_string(end));
-}
-
-// Feeds the pieces between the cuts, each in memory of just its size, which is gone when the next one comes.
-Outcome read(std::string_view bytes, const std::vector<std::size_t>& cuts) {
-    Outcome outcome;
-    HttpParser parser;
-    std::size_t begin = 0;
-    for (std::size_t i = 0; i <= cuts.size(); ++i) {
-        const std::size_t end = i < cuts.size() ? cuts[i] : bytes.size();
-        const std::vector<char> piece(bytes.begin() + static_cast<std::ptrdiff_t>(begin),
-                                      bytes.begin() + static_cast<std::ptrdiff_t>(end));
-        std::string_view rest{piece.data(), piece.size()};
-        while (!rest.empty()) {
-            std::size_t consumed = 0;
-            const Result result = parser.parse(rest, consumed);
-            rest.remove_prefix(consumed);
-            if (result == Result::request) note_request(outcome, parser.request(), end - rest.size());
-            if (result == Result::need_more) BOOST_REQUIRE(rest.empty());
-            if (result == Result::error) {
-                note(outcome, std::to_string(parser.error().status), std::string(parser.error().sentence));
-                BOOST_REQUIRE(parser.parse("GET / HTTP/1.1\r\nHost: a\r\n\r\n", consumed) == Result::error);
-                BOOST_REQUIRE(!parser.mid_request());
-                return outcome;
-            }
-        }
-        begin = end;
-    }
-    if (parser.mid_request()) note(outcome, "...", "");
-    return outcome;
-}
+constexpr auto& parse = parse_in_pieces;
 
 // The outcome, after a check that it does not depend on how the bytes are cut. Long inputs are cut in fewer places.
 std::string outcome(std::string_view bytes) {
-    const Outcome whole = read(bytes, {});
-    std::vector<std::size_t> everywhere;
-    for (std::size_t i = 1; i < bytes.size(); ++i) everywhere.push_back(i);
-    BOOST_TEST(read(bytes, everywhere).details == whole.details);
+    const ParserOutcome whole = parse(bytes, {});
+    BOOST_TEST(parse_byte_by_byte(bytes).details == whole.details);
     const std::size_t stride = bytes.size() > 1000 ? 211 : 1;
     for (std::size_t cut = 1; cut < bytes.size(); cut += stride) {
-        BOOST_TEST(read(bytes, {cut}).details == whole.details, "cut at " << cut << " of\n" << bytes);
+        BOOST_TEST(parse(bytes, {cut}).details == whole.details, "cut at " << cut << " of\n" << bytes);
     }
     return whole.short_form;
 }
@@ -119,10 +73,10 @@ BOOST_AUTO_TEST_CASE(a_request_that_repeats_the_last_one_means_the_same) {
     const std::string with_headers = get("Accept: text/plain\r\nOrigin: o\r\n"), plain = get("");
     const std::string long_one = get("X-Long: " + std::string(1000, 'x') + "\r\n");
     for (const std::string& one : {with_headers, plain, long_one}) {
-        const Outcome once = read(one, {});
-        Outcome expected = once;
+        const ParserOutcome once = parse(one, {});
+        ParserOutcome expected = once;
         for (int i = 1; i < 4; ++i) {
-            const Outcome alone = read(one, {});
+            const ParserOutcome alone = parse(one, {});
             expected.short_form += ", " + alone.short_form;
         }
         BOOST_TEST(outcome(one + one + one + one) == expected.short_form);
@@ -137,14 +91,14 @@ BOOST_AUTO_TEST_CASE(a_request_that_repeats_the_last_one_means_the_same) {
 }
 
 BOOST_AUTO_TEST_CASE(headers_of_one_request_are_not_seen_in_the_next) {
-    const Outcome both = read(get("Accept: text/plain\r\nOrigin: o\r\nX-Api-Token: t\r\n") + second, {});
+    const ParserOutcome both = parse(get("Accept: text/plain\r\nOrigin: o\r\nX-Api-Token: t\r\n") + second, {});
     BOOST_TEST(both.details.find("GET /second {[a] [] [] [] [] [] 1.1") != std::string::npos);
 }
 
 BOOST_AUTO_TEST_CASE(similar_and_empty_headers_are_not_confused) {
-    const Outcome read_whole = read(get("Acceptt: 1\r\nAccep: 2\r\nX-Api_Token: 3\r\nOrigin:\r\nAccept: "
-                                        "\r\nAuthorization:\r\nSec-Fetch-Mode: 4\r\n"),
-                                    {});
+    const ParserOutcome read_whole = parse(get("Acceptt: 1\r\nAccep: 2\r\nX-Api_Token: 3\r\nOrigin:\r\nAccept: "
+                                               "\r\nAuthorization:\r\nSec-Fetch-Mode: 4\r\n"),
+                                           {});
     BOOST_TEST(read_whole.details.starts_with("GET /x {[a] [] [] [] [] [] 1.1 keep-alive"));
     BOOST_TEST(outcome(get("Origin:\r\nAccept: \r\nAuthorization:  \t \r\n")) == "GET /x");
 }
@@ -153,7 +107,7 @@ BOOST_AUTO_TEST_CASE(whether_the_connection_stays_open_is_the_clients_wish) {
     const auto kept = [](const std::string& version, const std::string& headers) {
         const std::string bytes = "GET / HTTP/" + version + "\r\nHost: a\r\n" + headers + "\r\n";
         outcome(bytes);
-        return read(bytes, {}).details.find("keep-alive") != std::string::npos;
+        return parse(bytes, {}).details.find("keep-alive") != std::string::npos;
     };
     BOOST_TEST(kept("1.1", ""));
     BOOST_TEST(kept("1.1", "Connection: keep-alive\r\n"));
@@ -166,7 +120,7 @@ BOOST_AUTO_TEST_CASE(whether_the_connection_stays_open_is_the_clients_wish) {
 
 BOOST_AUTO_TEST_CASE(http_1_0_needs_no_host) {
     BOOST_TEST(outcome("GET /x HTTP/1.0\r\n\r\n") == "GET /x");
-    BOOST_TEST(read("GET /x HTTP/1.0\r\n\r\n", {}).details.find("1.0 close") != std::string::npos);
+    BOOST_TEST(parse("GET /x HTTP/1.0\r\n\r\n", {}).details.find("1.0 close") != std::string::npos);
 }
 
 BOOST_AUTO_TEST_CASE(methods_are_told_apart) {
@@ -211,7 +165,7 @@ BOOST_AUTO_TEST_CASE(pipelined_requests_come_out_one_by_one) {
 
 BOOST_AUTO_TEST_CASE(absolute_targets_are_stripped_and_their_authority_is_the_host) {
     BOOST_TEST(outcome("GET http://b:8080/next-id?count=2 HTTP/1.1\r\nHost: a\r\n\r\n") == "GET /next-id?count=2");
-    BOOST_TEST(read("GET HTTP://b:80/x HTTP/1.1\r\nHost: a\r\n\r\n", {}).details.starts_with("GET /x {[b:80]"));
+    BOOST_TEST(parse("GET HTTP://b:80/x HTTP/1.1\r\nHost: a\r\n\r\n", {}).details.starts_with("GET /x {[b:80]"));
     BOOST_TEST(outcome("GET https://b HTTP/1.1\r\nHost: a\r\n\r\n") == "GET /");
     BOOST_TEST(outcome("GET http://b?count=2 HTTP/1.1\r\nHost: a\r\n\r\n") == "GET /");
     BOOST_TEST(outcome("GET http://b/http://c/x HTTP/1.1\r\nHost: a\r\n\r\n") == "GET /http://c/x");
@@ -331,7 +285,7 @@ BOOST_AUTO_TEST_CASE(chunks_never_come_into_play) {
 
 BOOST_AUTO_TEST_CASE(a_second_accept_header_is_overlooked) {
     BOOST_TEST(outcome(get("Accept: text/plain\r\nX: y\r\nAccept: */*\r\n")) == "GET /x");
-    BOOST_TEST(read(get("Accept: text/plain\r\nAccept: */*\r\n"), {}).details.starts_with("GET /x {[a] [text/plain]"));
+    BOOST_TEST(parse(get("Accept: text/plain\r\nAccept: */*\r\n"), {}).details.starts_with("GET /x {[a] [text/plain]"));
 }
 
 BOOST_AUTO_TEST_CASE(an_offer_to_upgrade_holds_nothing_up) {
@@ -432,12 +386,10 @@ BOOST_AUTO_TEST_CASE(damaged_requests_are_read_alike_however_they_are_cut) {
         for (std::size_t wounds = 1 + below(3); wounds > 0; --wounds) {
             bytes.replace(below(bytes.size()), below(3), splinters[below(std::size(splinters))]);
         }
-        const Outcome whole = read(bytes, {});
-        std::vector<std::size_t> everywhere;
-        for (std::size_t i = 1; i < bytes.size(); ++i) everywhere.push_back(i);
-        BOOST_TEST(read(bytes, everywhere).details == whole.details, "seed " << seed << "\n" << bytes);
+        const ParserOutcome whole = parse(bytes, {});
+        BOOST_TEST(parse_byte_by_byte(bytes).details == whole.details, "seed " << seed << "\n" << bytes);
         const std::size_t cut = 1 + below(bytes.size() - 1);
-        BOOST_TEST(read(bytes, {cut}).details == whole.details, "seed " << seed << " cut at " << cut << "\n" << bytes);
+        BOOST_TEST(parse(bytes, {cut}).details == whole.details, "seed " << seed << " cut at " << cut << "\n" << bytes);
     }
 }
 
