@@ -20,6 +20,7 @@ constexpr HttpError line_end{400,
                              "a line of the head is folded, has no name, ends without CR LF, or holds NUL or a lone "
                              "CR; send each header as Name: value CR LF"};
 constexpr HttpError no_host{400, "HTTP/1.1 requires a Host header"};
+constexpr HttpError bad_host{400, "the Host header is neither a name nor an address, with or without a port"};
 constexpr HttpError host_twice{400, "the Host header is given twice; send it once"};
 constexpr HttpError field_twice{
     400, "Origin, Sec-Fetch-Site, Authorization or X-Api-Token is given twice; send each at most once"};
@@ -45,6 +46,16 @@ bool equals_ignoring_case(std::string_view text, std::string_view lower_case) {
 std::string_view trimmed(std::string_view value) {
     while (value.ends_with(' ') || value.ends_with('\t')) value.remove_suffix(1);
     return value;  // llhttp leaves out what is in front
+}
+
+// True iff nothing in it could end a host and its port for someone else who reads it: no white space, comma, slash,
+// user name. Empty is well: so Host is sent for a target without an authority (RFC 9112, 3.2).
+bool is_host_and_port(std::string_view text) {
+    return !text.starts_with(':') && std::ranges::all_of(text, [](char c) {
+        const char letter = lower(c);
+        return (letter >= 'a' && letter <= 'z') || (c >= '0' && c <= '9') ||
+               std::string_view{".-:_[]~%"}.find(c) != std::string_view::npos;
+    });
 }
 
 // True iff each CR and LF is half of a CR LF, no line begins with white space or a colon, and no byte is NUL. llhttp 8
@@ -134,6 +145,8 @@ struct HttpParser::Callbacks {
                 return equals_ignoring_case(name, "authorization") ? Field::authorization : Field::ignored;
             case 14:
                 return equals_ignoring_case(name, "sec-fetch-site") ? Field::sec_fetch_site : Field::ignored;
+            case 17:
+                return equals_ignoring_case(name, "transfer-encoding") ? Field::transfer_encoding : Field::ignored;
             default:
                 return Field::ignored;
         }
@@ -172,7 +185,8 @@ struct HttpParser::Callbacks {
         if (llhttp->flags & F_CONNECTION_CLOSE) llhttp->flags &= static_cast<std::uint16_t>(~F_CONNECTION_KEEP_ALIVE);
         self.keep_alive_ = llhttp_should_keep_alive(llhttp) != 0;
         llhttp->upgrade = 0;  // or llhttp stops behind a request with Upgrade: h2c, and its connection hangs
-        self.has_body_ = llhttp->content_length != 0 || (llhttp->flags & (F_CHUNKED | F_TRANSFER_ENCODING)) != 0;
+        self.has_body_ = llhttp->content_length != 0 || (llhttp->flags & (F_CHUNKED | F_TRANSFER_ENCODING)) != 0 ||
+                         self.seen(Field::transfer_encoding);  // llhttp overlooks an empty one
         return self.has_body_ ? HPE_PAUSED : HPE_OK;
     }
 
@@ -267,6 +281,7 @@ HttpParser::Result HttpParser::finish_request(std::size_t head_bytes) {
     request_.sec_fetch_site = value(Field::sec_fetch_site);
     request_.authorization = value(Field::authorization);
     request_.api_token = value(Field::api_token);
+    if (!is_host_and_port(request_.host)) return fail(bad_host);
     if (const HttpError* wrong = resolve_target()) return fail(*wrong);
     llhttp_resume(&llhttp_);
     state_ = State::complete;
@@ -287,8 +302,9 @@ const HttpError* HttpParser::wrong_in_head(std::string_view head) const {
     // A second Accept is the same list continued, and harmless to overlook. Of the others each decides who may have an
     // ID: two of them, and a proxy in front of us may have looked at the other one.
     constexpr unsigned host = 1U << static_cast<unsigned>(Field::host);
-    constexpr unsigned harmless =
-        1U << static_cast<unsigned>(Field::accept) | 1U << static_cast<unsigned>(Field::ignored);
+    constexpr unsigned harmless = 1U << static_cast<unsigned>(Field::accept) |
+                                  1U << static_cast<unsigned>(Field::transfer_encoding) |
+                                  1U << static_cast<unsigned>(Field::ignored);
     if ((repeated_ & host) != 0) return &host_twice;
     if ((repeated_ & ~harmless) != 0) return &field_twice;
     if (has_body_) return &body_refused;
@@ -306,7 +322,7 @@ const HttpError* HttpParser::resolve_target() {
         target.remove_prefix(scheme_end + 3);
         const auto authority_end = std::min(target.find_first_of("/?#"), target.size());
         request_.host = target.substr(0, authority_end);
-        if (request_.host.empty() || request_.host.find('@') != request_.host.npos) return &bad_target;
+        if (request_.host.empty() || !is_host_and_port(request_.host)) return &bad_target;
         target.remove_prefix(authority_end);
         if (target.empty() || target.front() != '/') target = "/";
     }

@@ -62,7 +62,16 @@ class HttpParser {
 
  private:
     enum class State : std::uint8_t { reading, complete, failed };
-    enum class Field : std::uint8_t { host, accept, origin, sec_fetch_site, authorization, api_token, ignored };
+    enum class Field : std::uint8_t {
+        host,
+        accept,
+        origin,
+        sec_fetch_site,
+        authorization,
+        api_token,
+        transfer_encoding,
+        ignored
+    };
     static constexpr std::size_t fields = static_cast<std::size_t>(Field::ignored);
     struct Span {  // offsets from the start of the request
         std::uint32_t begin = 0, end = 0;
