@@ -4,8 +4,9 @@
 # shellcheck disable=SC2034 # read by those scripts
 {
     packages_to_build=(g++ cmake ninja-build pkg-config libuv1-dev libpq-dev libssl-dev node-llhttp rapidjson-dev libcli11-dev libspdlog-dev)
-    packages_to_test=(libboost-test-dev libbenchmark-dev valgrind postgresql pgbouncer curl openssl spin relacy-dev systemd)
+    packages_to_test=(libboost-test-dev libbenchmark-dev valgrind postgresql pgbouncer curl openssl spin relacy-dev systemd nginx-light)
     packages_to_bench=(libboost-test-dev libbenchmark-dev postgresql curl nginx-light libnginx-mod-http-lua redis-server redis-tools)
+    packages_to_fuzz=(libboost-test-dev clang-16 libclang-rt-16-dev) # clang 14 does not know std::source_location
 }
 
 # need PACKAGE... installs those that are missing, as root or with sudo. No server of theirs is started, and PostgreSQL's

@@ -8,6 +8,7 @@ usage() {
 Usage: tests/run.sh [--long]
   --long    let the tests that hammer take their time (they see NEXT_ID_LONG=1)
 
+<<<<<<< HEAD
   dev           every suite, under AddressSanitizer and UndefinedBehaviorSanitizer; warnings are errors
   tsan          the suites with threads, under ThreadSanitizer
   quickstart    examples/quickstart.sh --once, twice
@@ -15,6 +16,15 @@ Usage: tests/run.sh [--long]
   instructions  what a request costs, counted by callgrind, against tests/bench/instructions.txt
   bench         tests/bench/run.sh --quick
   mutation      with --long only: tests/mutation/run.sh, the faults that the tests must find
+=======
+  dev         every suite, under AddressSanitizer and UndefinedBehaviorSanitizer; warnings are errors
+  tsan        the suites with threads, under ThreadSanitizer
+  quickstart  examples/quickstart.sh --once, twice
+  simulation  ten thousand seeds of the simulated refill (--long: half an hour of them)
+  bench       tests/bench/run.sh --quick
+  mutation    with --long only: tests/mutation/run.sh, the faults that the tests must find
+  fuzz        with --long only: tests/fuzz/run.sh, half an hour a target (every run replays its corpora, in dev)
+>>>>>>> d37c530 (tests: fuzzers, and a table of smuggling)
 END
 }
 
@@ -112,6 +122,7 @@ smoke quickstart quickstart_twice
 smoke instructions instructions
 smoke bench tests/bench/run.sh --quick
 if [[ ${NEXT_ID_LONG:-} ]]; then smoke mutation tests/mutation/run.sh; fi
+if [[ ${NEXT_ID_LONG:-} ]]; then smoke fuzz tests/fuzz/run.sh 1800; fi
 
 printf '\n== sum, after %d s\n' "$SECONDS"
 printf '%s\n' "${summary[@]}"
