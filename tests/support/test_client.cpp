@@ -12,6 +12,7 @@
 #include <cstring>
 #include <stdexcept>
 #include <system_error>
+#include <utility>
 
 namespace next_id::test {
 namespace {
@@ -94,6 +95,17 @@ TestAnswer TestClient::receive(std::chrono::milliseconds deadline, bool head_onl
 TestAnswer TestClient::get(const std::string& target, std::chrono::milliseconds deadline) {
     send("GET " + target + " HTTP/1.1\r\nHost: test\r\n\r\n");
     return receive(deadline);
+}
+
+std::string TestClient::end(std::chrono::milliseconds deadline) {
+    ::shutdown(socket_, SHUT_WR);
+    try {
+        while (read_more(Clock::now() + deadline)) {
+        }
+    } catch (const std::system_error& error) {
+        if (error.code().value() != ECONNRESET) throw;
+    }
+    return std::exchange(received_, {});
 }
 
 bool TestClient::is_closed(std::chrono::milliseconds deadline) {

@@ -31,6 +31,9 @@ class TestClient {
     TestAnswer receive(std::chrono::milliseconds deadline = patience, bool head_only = false);
     TestAnswer get(const std::string& target, std::chrono::milliseconds deadline = patience);
 
+    // Ends its own half, and reads until the other side has ended too: all that came.
+    std::string end(std::chrono::milliseconds deadline = patience);
+
     // True iff the other side has closed the connection before the deadline, and sent nothing more.
     bool is_closed(std::chrono::milliseconds deadline = patience);
 
