@@ -55,13 +55,13 @@ class Sidecar {
     const Config config_;
     const PgTarget target_;
     uv_loop_t loop_;
-    const std::unique_ptr<TokenFile> tokens_, admin_tokens_;
+    const std::unique_ptr<TlsServer> tls_;                    // perhaps none
+    const std::unique_ptr<TokenFile> tokens_, admin_tokens_;  // the same
     Admission admission_, admin_admission_;
     std::unique_ptr<RateLimiter> limiter_;
     std::unique_ptr<Doorbell> refill_bell_;
     std::vector<std::unique_ptr<Supply>> supplies_;
 
-    const std::unique_ptr<TlsServer> tls_;  // perhaps none
     std::unique_ptr<UnixSocket> socket_;
     FileDescriptor admin_;  // until the listener takes it
 
