@@ -119,6 +119,8 @@ std::string_view msg_of(int status) {
             return "too many requests";
         case 431:
             return "request header fields too large";
+        case 503:
+            return "service unavailable";
         default:
             std::abort();
     }

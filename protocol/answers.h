@@ -31,7 +31,7 @@ void append_ids(std::string& body, std::span<const Range> ranges, Format format)
 // U+FFFD.
 void append_error(std::string& body, int code, std::string_view msg, std::string_view error);
 
-// The msg of an error that its HTTP status explains: "not found". One of the statuses from 400 to 431.
+// The msg of an error that its HTTP status explains: "not found". One of the statuses from 400 to 431, or 503.
 std::string_view msg_of(int status);
 
 }  // namespace next_id

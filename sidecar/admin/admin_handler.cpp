@@ -78,8 +78,7 @@ bool AdminHandler::handle(const HttpRequest& request, bool close, HttpConnection
     Page page = readable ? page_of(request) : Page{.status = 405};
     if (page.body.empty()) {
         page.text = false;
-        append_error(page.body, page.status, msg_of(page.status),
-                     "there are GET /livez, /startupz, /readyz and /status");
+        append_error(page.body, page.status, msg_of(page.status), page.error);
     }
     append_response(out,
                     {.status = page.status,
@@ -87,7 +86,8 @@ bool AdminHandler::handle(const HttpRequest& request, bool close, HttpConnection
                      .close = close,
                      .http_1_0 = request.http_1_0,
                      .head_only = request.method == HttpRequest::Method::head,
-                     .allow = readable ? "" : "GET, HEAD"},
+                     .allow = readable ? "" : "GET, HEAD",
+                     .www_authenticate = page.status == 401},
                     page.body);
     return true;
 }
@@ -97,6 +97,8 @@ AdminHandler::Page AdminHandler::page_of(const HttpRequest& request) const {
     if (path == "/livez") return live();
     if (path == "/readyz") return ready();
     if (path == "/startupz") return {.body = "started\n"};  // the listeners are bound before this one answers
+    if (path == "/status" && tokens_ && !tokens_->admit(request))
+        return {.status = 401, .error = "this page wants a token: send Authorization: Bearer TOKEN"};
     if (path == "/status") return status(query == "format=text");
     return {.status = 404};
 }

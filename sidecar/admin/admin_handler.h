@@ -4,8 +4,10 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "sidecar/api/tokens.h"
 #include "sidecar/refill/refiller.h"
 #include "sidecar/serve/http_handler.h"
 #include "sidecar/serve/serve_thread.h"
@@ -19,6 +21,9 @@ class AdminHandler final : public HttpHandler {
                  const std::vector<std::unique_ptr<ServeThread>>& threads)
         : version_{std::move(version)}, refiller_{refiller}, threads_{threads} {}
 
+    // From now on /status is only for those who show one of these. Health is for everyone.
+    void set_tokens(std::shared_ptr<const Tokens> tokens) { tokens_ = std::move(tokens); }
+
     bool handle(const HttpRequest& request, bool close, HttpConnection& connection, std::string& out) override;
     void forget(HttpConnection&) override {}  // nothing is ever parked
 
@@ -26,7 +31,8 @@ class AdminHandler final : public HttpHandler {
     struct Page {
         int status = 200;
         bool text = true;
-        std::string body;
+        std::string body = {};
+        std::string_view error = "there are GET /livez, /startupz, /readyz and /status";
     };
 
     Page page_of(const HttpRequest& request) const;
@@ -37,6 +43,7 @@ class AdminHandler final : public HttpHandler {
     const std::string version_;
     const Refiller& refiller_;
     const std::vector<std::unique_ptr<ServeThread>>& threads_;
+    std::shared_ptr<const Tokens> tokens_;  // null: none is wanted
 };
 
 }  // namespace next_id

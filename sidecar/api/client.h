@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 
 namespace next_id {
@@ -15,5 +16,21 @@ struct Client {
 
     bool operator==(const Client&) const = default;
 };
+
+// Tells apart whom limits count apart. An IPv6 client is its /64: whoever has one address of it has them all. The
+// values of the three kinds do not overlap, since nobody comes from 0::/8 but the machine itself (::1).
+inline std::uint64_t key_of(const Client& client) {
+    std::uint64_t key = 0;
+    switch (client.transport) {
+        case Client::Transport::unix_socket:
+            return std::uint64_t{2} << 32 | client.uid;
+        case Client::Transport::ipv4:
+            for (int i = 0; i < 4; ++i) key = key << 8 | client.address[static_cast<std::size_t>(i)];
+            return std::uint64_t{1} << 32 | key;
+        case Client::Transport::ipv6:
+            for (int i = 0; i < 8; ++i) key = key << 8 | client.address[static_cast<std::size_t>(i)];
+    }
+    return key;
+}
 
 }  // namespace next_id

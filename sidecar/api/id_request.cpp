@@ -121,7 +121,7 @@ Expected<IdRequest, Refusal> read_id_request(const HttpRequest& request, const C
     if (parameters->count) {
         const bool ranges = wanted.format.layout == Layout::ranges;
         const auto count =
-            read_count(*parameters->count, std::min(ranges ? count_ranges_max : count_ids_max, catalog.window_max));
+            read_count(*parameters->count, std::min(ranges ? count_ranges_max : count_ids_max, catalog.count_max));
         if (!count) return Unexpected{count.error()};
         wanted.count = *count;
         if (!ranges) wanted.format.layout = Layout::ids;

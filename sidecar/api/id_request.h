@@ -30,7 +30,7 @@ struct Refusal {
 // What the service offers.
 struct Catalog {
     std::vector<std::string> sequences;  // the bare path is the first one; not empty
-    std::uint64_t window_max = 0;        // IDs: no request can ask for more than a window holds
+    std::uint64_t count_max = 0;         // IDs that any request may ask for: as many as there can be at once
     bool strict_order = false;           // no request is answered from what was reserved before it came: all wait
 };
 

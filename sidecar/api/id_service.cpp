@@ -1,6 +1,7 @@
 #include "sidecar/api/id_service.h"
 
 #include <algorithm>
+#include <limits>
 
 namespace next_id {
 
@@ -8,22 +9,38 @@ namespace {
 
 constexpr std::uint32_t retry_after_s = 1;
 
+constexpr const char* token_wanted =
+    "this service wants a token: send Authorization: Bearer TOKEN, or X-Api-Token: TOKEN";
+constexpr std::string_view too_fast =
+    "this client has used up what it may ask for; Retry-After says in how many seconds there is enough again";
 constexpr std::string_view dry_msg = "query seq failed";
 constexpr std::string_view dry_error = "the window is dry, and its refill did not come in time";
 
 }  // namespace
 
-IdService::IdService(std::vector<Supply*> supplies, Catalog catalog)
-    : supplies_{std::move(supplies)}, catalog_{std::move(catalog)} {}
+IdService::IdService(std::vector<Supply*> supplies, Catalog catalog, RateLimiter* limiter)
+    : supplies_{std::move(supplies)}, catalog_{std::move(catalog)}, limiter_{limiter} {}
 
-std::optional<ParkedRequest> IdService::answer(const HttpRequest& request, bool close, std::string& out) {
+Expected<IdRequest, Refusal> IdService::read(const HttpRequest& request, const Caller& caller) const {
+    if (caller.token_needed && !(tokens_ && tokens_->admit(request))) return Unexpected{Refusal{401, token_wanted, {}}};
+    return read_id_request(request, catalog_);
+}
+
+std::optional<ParkedRequest> IdService::answer(const HttpRequest& request, const Caller& caller, bool close,
+                                               std::string& out) {
     ResponseHead head{
         .close = close, .http_1_0 = request.http_1_0, .head_only = request.method == HttpRequest::Method::head};
-    const auto wanted = read_id_request(request, catalog_);
+    const auto wanted = read(request, caller);
+    if (limiter_ != nullptr) {
+        const std::uint64_t ids = wanted && !head.head_only ? wanted->count : 1;
+        const Duration wait = limiter_->take(caller.client, ids, caller.now);
+        if (wait > Duration::zero()) return answer_too_many(head, wait, out), std::nullopt;
+    }
     if (!wanted) {
         const Refusal& refusal = wanted.error();
         head.status = refusal.status;
         head.allow = refusal.allow;
+        head.www_authenticate = refusal.status == 401;
         append_error_response(head, msg_of(refusal.status), refusal.error, out);
         return std::nullopt;
     }
@@ -58,6 +75,14 @@ bool IdService::take(const IdRequest& wanted, const ResponseHead& head, std::str
         append_response(out, head, body_);
     }
     return true;
+}
+
+void IdService::answer_too_many(ResponseHead head, Duration wait, std::string& out) {
+    const std::int64_t seconds = std::chrono::ceil<std::chrono::seconds>(wait).count();
+    head.status = 429;
+    head.retry_after_seconds =
+        static_cast<std::uint32_t>(std::min<std::int64_t>(seconds, std::numeric_limits<std::uint32_t>::max()));
+    append_error_response(head, msg_of(head.status), too_fast, out);
 }
 
 void IdService::answer_taken(const ParkedRequest& parked, std::span<const Range> ranges, std::string& out) {

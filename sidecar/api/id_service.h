@@ -3,6 +3,7 @@
 // that thread's scratch memory.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -11,6 +12,8 @@
 #include "protocol/http_request.h"
 #include "protocol/http_response.h"
 #include "sidecar/api/id_request.h"
+#include "sidecar/api/rate_limiter.h"
+#include "sidecar/api/tokens.h"
 #include "sidecar/window/supply.h"
 
 namespace next_id {
@@ -21,13 +24,24 @@ struct ParkedRequest {
     ResponseHead head;
 };
 
+// Whose request it is, and when it came.
+struct Caller {
+    const Client& client;
+    bool token_needed = false;
+    Instant now{};
+};
+
 class IdService {
  public:
-    // The supplies stand in the order of the catalog's sequences, and outlive the service.
-    IdService(std::vector<Supply*> supplies, Catalog catalog);
+    // The supplies stand in the order of the catalog's sequences. They and the limiter, which all threads share,
+    // outlive the service; null: no rate is limited.
+    IdService(std::vector<Supply*> supplies, Catalog catalog, RateLimiter* limiter = nullptr);
+
+    // Those that open it from now on. Until there are some, nobody comes in who needs one.
+    void set_tokens(std::shared_ptr<const Tokens> tokens) { tokens_ = std::move(tokens); }
 
     // Appends the whole response to `out`; or takes nothing, and returns what is to be parked.
-    std::optional<ParkedRequest> answer(const HttpRequest& request, bool close, std::string& out);
+    std::optional<ParkedRequest> answer(const HttpRequest& request, const Caller& caller, bool close, std::string& out);
 
     // The answers to what had been parked.
     void answer_taken(const ParkedRequest& parked, std::span<const Range> ranges, std::string& out);
@@ -38,12 +52,16 @@ class IdService {
     Supply& supply_of(const ParkedRequest& parked) { return *supplies_[parked.wanted.sequence]; }
 
  private:
+    Expected<IdRequest, Refusal> read(const HttpRequest& request, const Caller& caller) const;
     // True iff IDs were taken, and so the response written.
     bool take(const IdRequest& wanted, const ResponseHead& head, std::string& out);
+    void answer_too_many(ResponseHead head, Duration wait, std::string& out);
     void append_error_response(ResponseHead head, std::string_view msg, std::string_view error, std::string& out);
 
     const std::vector<Supply*> supplies_;
     const Catalog catalog_;
+    RateLimiter* const limiter_;
+    std::shared_ptr<const Tokens> tokens_;
     std::vector<Range> ranges_;  // as many as a window can hold, made when a batch first needs it
     std::string body_;
 };

@@ -33,7 +33,7 @@ std::uint64_t writing_accesses(long version) {
 
 bool holds_secrets(const Config& config) {
     return config.pg_password.source != PgPassword::Source::none_needed || !config.pg_conninfo.empty() ||
-           !config.tls_key.empty();
+           !config.tls_key.empty() || !config.token_file.empty() || !config.admin_token_file.empty();
 }
 
 void hide_memory() {

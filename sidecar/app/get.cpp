@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "sidecar/app/http_client.h"
+#include "sidecar/app/token_file.h"
 #include "sidecar/base/escape.h"
 #include "sidecar/base/exit_code.h"
 
@@ -43,9 +44,10 @@ bool are_ids(std::string_view body, std::int64_t count) {
     return count == 0;
 }
 
-Expected<std::string> take_batch(const HttpServer& server, const std::string& path, std::int64_t count) {
+Expected<std::string> take_batch(const HttpServer& server, const std::string& path, std::int64_t count,
+                                 const std::string& token) {
     const std::string target = path + "?count=" + std::to_string(count) + "&format=text";
-    auto answer = http_get(server, target, Clock::now() + batch_patience);
+    auto answer = http_get(server, target, Clock::now() + batch_patience, token);
     if (!answer) return Unexpected{answer.error()};
     if (answer->status != 200) return Unexpected{error_sentence(answer->status, answer->body)};
     if (!are_ids(answer->body, count))
@@ -68,6 +70,11 @@ int get(const Config& config, const CommandLine& line, std::FILE* out, std::FILE
     std::signal(SIGPIPE, SIG_IGN);  // a reader that goes away (get | head) shall be told by the write
     const HttpServer server =
         config.socket_path ? HttpServer{UnixPath{*config.socket_path}} : HttpServer{reachable(*config.http)};
+    const auto token = first_token("--token-file", config.token_file);
+    if (!token) {
+        std::fprintf(err, "next-id: %s\n", token.error().c_str());
+        return int(ExitCode::cannot_work);
+    }
     std::string path = "/next-id";
     if (!line.sequence.empty()) path.append("/").append(percent_encode(line.sequence));
     const auto failed = [&](const std::string& why, std::int64_t printed, const char* what) {
@@ -80,7 +87,7 @@ int get(const Config& config, const CommandLine& line, std::FILE* out, std::FILE
     };
     for (std::int64_t printed = 0; printed < line.ids;) {
         const std::int64_t count = std::min(line.ids - printed, get_batch_ids_max);
-        const auto ids = take_batch(server, path, count);
+        const auto ids = take_batch(server, path, count, *token);
         if (!ids) return failed(ids.error(), printed, "are missing");
         if (std::fwrite(ids->data(), 1, ids->size(), out) != ids->size() || std::fflush(out) != 0)
             return failed(std::string{"writing to standard output failed: "} + std::strerror(errno), printed,

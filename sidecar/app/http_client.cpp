@@ -76,12 +76,15 @@ std::optional<Head> parse_head(std::string_view answer) {
 
 }  // namespace
 
-Expected<HttpAnswer> http_get(const HttpServer& server, std::string_view target, Instant deadline) {
+Expected<HttpAnswer> http_get(const HttpServer& server, std::string_view target, Instant deadline,
+                              std::string_view token) {
     Socket socket;
     if (const int problem = std::visit([&](const auto& where) { return socket.connect(where, deadline); }, server))
         return Unexpected{connect_failed(server, problem)};
     const std::string host = std::holds_alternative<UnixPath>(server) ? "localhost" : name_of(server);
-    const std::string request = "GET " + std::string{target} + " HTTP/1.0\r\nHost: " + host + "\r\n\r\n";
+    std::string request = "GET " + std::string{target} + " HTTP/1.0\r\nHost: " + host + "\r\n";
+    if (!token.empty()) request.append("Authorization: Bearer ").append(token).append("\r\n");
+    request += "\r\n";
     const auto broken = [&](const std::string& why) {
         return Unexpected{"asking " + name_of(server) + " failed: " + why};
     };

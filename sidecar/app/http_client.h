@@ -26,7 +26,9 @@ inline constexpr std::size_t answer_bytes_max = std::size_t{1}
                                                 << 20;  // head and body; 10000 IDs as text are 210 KB at most
 
 // The whole answer, or a sentence that says what failed and what to do. `target` goes into the request as it is.
-Expected<HttpAnswer> http_get(const HttpServer& server, std::string_view target, Instant deadline);
+// `token`, if not empty, is shown.
+Expected<HttpAnswer> http_get(const HttpServer& server, std::string_view target, Instant deadline,
+                              std::string_view token = {});
 
 // Every byte but letters, digits and -._~ as %XX: fit for one segment of a path.
 std::string percent_encode(std::string_view bytes);

@@ -21,12 +21,32 @@ int fail(ExitCode code, const std::string& sentence) {
     return static_cast<int>(code);
 }
 
-// Connections are descriptors, and the usual soft limit of 1024 is for programs that use select().
-void raise_descriptor_limit() {
+// Windows, listeners, loops and logs, PostgreSQL, operators, and those that are being told that there is no room.
+constexpr rlim_t descriptors_kept = 256;
+
+// Connections are descriptors, and the usual soft limit of 1024 is for programs that use select(). Returns how many
+// there may be.
+rlim_t raise_descriptor_limit() {
     rlimit limit{};
-    if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return RLIM_INFINITY;
     limit.rlim_cur = limit.rlim_max;
     setrlimit(RLIMIT_NOFILE, &limit);
+    return limit.rlim_cur;
+}
+
+// Whoever comes when there is no descriptor left could not even be told so.
+void fit_into(rlim_t descriptors, Config& config) {
+    const rlim_t room = descriptors > 2 * descriptors_kept ? descriptors - descriptors_kept : descriptors / 2;
+    if (config.connections_max <= room) return;
+    log::info("the system's limit of open files (ulimit -n) leaves room for fewer connections than --connections-max",
+              {{"connections", room}, {"open_files", descriptors}});
+    config.connections_max = room;
+}
+
+// Null when no file is set.
+Expected<std::unique_ptr<TokenFile>> tokens_of(const char* flag, const std::string& path) {
+    if (path.empty()) return std::unique_ptr<TokenFile>{};
+    return TokenFile::open(flag, path);
 }
 
 // After the directories have been made, and before there are other threads.
@@ -42,22 +62,26 @@ void confine(const Config& config) {
 
 }  // namespace
 
-int serve(const Config& config) {
+int serve(Config config) {
     std::signal(SIGPIPE, SIG_IGN);
-    raise_descriptor_limit();
+    fit_into(raise_descriptor_limit(), config);
     if (holds_secrets(config)) {
         hide_memory();
-        log::info("core dumps are off, since a password or a private key may be in memory");
+        log::info("core dumps are off, since a password, a token or a private key may be in memory");
     }
     const auto target = pg_target_of(config);
     if (!target) return fail(ExitCode::cannot_work, target.error());
+    auto tokens = tokens_of("--token-file", config.token_file);
+    if (!tokens) return fail(ExitCode::cannot_work, tokens.error());
+    auto admin_tokens = tokens_of("--admin-token-file", config.admin_token_file);
+    if (!admin_tokens) return fail(ExitCode::cannot_work, admin_tokens.error());
     std::unique_ptr<TlsServer> tls;
     if (!config.tls_cert.empty()) {
         auto opened = TlsServer::open({config.tls_cert, config.tls_key, config.tls_client_ca});
         if (!opened) return fail(ExitCode::cannot_work, "cannot speak TLS: " + opened.error());
         tls = std::move(*opened);
     }
-    Sidecar sidecar{config, *target, std::move(tls)};
+    Sidecar sidecar{config, *target, std::move(tls), std::move(*tokens), std::move(*admin_tokens)};
     if (const auto opened = sidecar.open(); !opened) return fail(ExitCode::system_refused, opened.error());
     confine(config);
     sidecar.run();

@@ -6,6 +6,6 @@
 namespace next_id {
 
 // Runs until told to stop. Returns the exit code, with its sentence said.
-int serve(const Config& config);
+int serve(Config config);
 
 }  // namespace next_id

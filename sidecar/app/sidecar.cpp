@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <csignal>
 #include <cstdlib>
+#include <random>
 
 #include "sidecar/app/pg_source.h"
 #include "sidecar/app/service_manager.h"
@@ -14,6 +15,20 @@ namespace next_id {
 namespace {
 
 constexpr std::uint64_t files_interval_ms = 1000;
+constexpr std::size_t admin_connections_max = 100;
+
+std::uint64_t burst_of(const Config& config) {
+    return config.burst != 0 ? config.burst : config.rate->count;
+}
+
+// Null when no rate is limited.
+std::unique_ptr<RateLimiter> limiter_of(const Config& config) {
+    if (!config.rate) return nullptr;
+    std::random_device random;
+    const std::uint64_t seed = std::uint64_t{random()} << 32 | random();
+    return std::make_unique<RateLimiter>(
+        RateLimit{.rate = *config.rate, .burst = burst_of(config), .of_ids = config.rate_ids}, seed);
+}
 
 std::string printed(const HostPort& address, std::uint16_t port) {
     const bool ipv6 = address.host.find(':') != std::string::npos;
@@ -35,8 +50,16 @@ void log_start(const std::string& sequence, WindowFile& window) {
 
 }  // namespace
 
-Sidecar::Sidecar(const Config& config, const PgTarget& target, std::unique_ptr<TlsServer> tls)
-    : config_{config}, target_{target}, tls_{std::move(tls)} {
+Sidecar::Sidecar(const Config& config, const PgTarget& target, std::unique_ptr<TlsServer> tls,
+                 std::unique_ptr<TokenFile> tokens, std::unique_ptr<TokenFile> admin_tokens)
+    : config_{config},
+      target_{target},
+      tls_{std::move(tls)},
+      tokens_{std::move(tokens)},
+      admin_tokens_{std::move(admin_tokens)},
+      admission_{{config.connections_max, config.connections_per_client, config.socket_uids}},
+      admin_admission_{{.connections_max = admin_connections_max}},
+      limiter_{limiter_of(config)} {
     require(uv_loop_init(&loop_) == 0);
     refill_bell_ = std::make_unique<Doorbell>(&loop_, [this] {
         if (refiller_) refiller_->drive();
@@ -66,8 +89,8 @@ Expected<Nothing> Sidecar::open() {
     std::vector<Supply*> supplies;
     for (const auto& supply : supplies_) supplies.push_back(supply.get());
     refiller_ = std::make_unique<Refiller>(&loop_, refill_settings(), supplies);
-    watch_signals();
     watch_files();
+    watch_signals();
     return Nothing{};
 }
 
@@ -94,13 +117,26 @@ Expected<Nothing> Sidecar::open_windows() {
 void Sidecar::make_threads() {
     std::vector<Supply*> supplies;
     for (const auto& supply : supplies_) supplies.push_back(supply.get());
-    // In strict order one statement has to bring what one request asks for.
     const bool strict = config_.order == Order::strict;
-    const auto window_max = static_cast<std::uint64_t>(config_.window_ids_max);
-    const Catalog catalog{config_.pg_sequences,
-                          strict ? std::min(window_max, SequenceRefill::statement_values_max) : window_max, strict};
-    for (unsigned i = 0; i < config_.threads; ++i)
-        threads_.push_back(std::make_unique<ServeThread>(IdHandler{IdService{supplies, catalog}, i, config_.wait_max}));
+    Catalog catalog{config_.pg_sequences, static_cast<std::uint64_t>(config_.window_ids_max), strict};
+    // In strict order one statement has to bring what one request asks for; and no client ever has more than its burst.
+    if (strict) catalog.count_max = std::min(catalog.count_max, SequenceRefill::statement_values_max);
+    if (config_.rate_ids) catalog.count_max = std::min(catalog.count_max, burst_of(config_));
+    for (unsigned i = 0; i < config_.threads; ++i) {
+        IdService service{supplies, catalog, limiter_.get()};
+        if (tokens_) service.set_tokens(tokens_->tokens());
+        threads_.push_back(std::make_unique<ServeThread>(IdHandler{std::move(service), i, config_.wait_max}));
+    }
+}
+
+Entrance Sidecar::entrance(bool token_needed, Admission& admission) const {
+    const auto seconds = [](std::chrono::milliseconds time) {
+        return static_cast<unsigned>(std::chrono::ceil<std::chrono::seconds>(time).count());
+    };
+    return {.token_needed = token_needed,
+            .admission = &admission,
+            .request_timeout_s = seconds(config_.request_timeout),
+            .idle_timeout_s = seconds(config_.idle_timeout)};
 }
 
 // The first serve thread accepts for all of them.
@@ -112,13 +148,15 @@ Expected<Nothing> Sidecar::bind_listeners() {
         auto http = listen_tcp(*config_.http);
         if (!http) return Unexpected{http.error()};
         log::info("listening", {{tls_ ? "https" : "http", printed(*config_.http, bound_port(*http))}});
-        threads_[0]->listen(std::move(*http), {.tls = tls_.get()}, spread);
+        Entrance tcp = entrance(tokens_ != nullptr, admission_);
+        tcp.tls = tls_.get();
+        threads_[0]->listen(std::move(*http), tcp, spread);
     }
     if (config_.socket_path) {
         auto socket = UnixSocket::listen(*config_.socket_path, config_.socket_mode);
         if (!socket) return Unexpected{socket.error()};
         log::info("listening", {{"socket", *config_.socket_path}});
-        threads_[0]->listen(socket->take_descriptor(), {}, spread);
+        threads_[0]->listen(socket->take_descriptor(), entrance(config_.socket_auth, admission_), spread);
         socket_ = std::make_unique<UnixSocket>(std::move(*socket));
     }
     if (config_.admin) {
@@ -144,10 +182,18 @@ Refiller::Settings Sidecar::refill_settings() const {
 void Sidecar::listen_for_admin() {
     if (!admin_) return;
     admin_handler_ = std::make_unique<AdminHandler>(NEXT_ID_VERSION, *refiller_, threads_);
+    if (admin_tokens_) admin_handler_->set_tokens(admin_tokens_->tokens());
     admin_connections_ = std::make_unique<ConnectionSet>(&loop_, *admin_handler_);
-    admin_listener_ = std::make_unique<Listener>(&loop_, std::move(admin_), Entrance{}, [this](Accepted accepted) {
-        admin_connections_->adopt(std::move(accepted));
-    });
+    admin_listener_ =
+        std::make_unique<Listener>(&loop_, std::move(admin_), entrance(false, admin_admission_),
+                                   [this](Accepted accepted) { admin_connections_->adopt(std::move(accepted)); });
+}
+
+void Sidecar::look_at_files() {
+    if (tls_) tls_->refresh(Clock::now());
+    if (tokens_ && tokens_->refresh())
+        for (const auto& thread : threads_) thread->set_tokens(tokens_->tokens());
+    if (admin_tokens_ && admin_tokens_->refresh()) admin_handler_->set_tokens(admin_tokens_->tokens());
 }
 
 void Sidecar::watch_signals() {
@@ -172,11 +218,11 @@ void Sidecar::watch_signals() {
 }
 
 void Sidecar::watch_files() {
-    if (!tls_) return;
+    if (!tls_ && !tokens_ && !admin_tokens_) return;
     files_timer_ = make_handle<uv_timer_t>(this, [this](uv_timer_t* handle) { return uv_timer_init(&loop_, handle); });
     require(files_timer_ != nullptr);
     const auto look = [](uv_timer_t* handle) {
-        if (auto* const self = static_cast<Sidecar*>(handle->data)) self->tls_->refresh(Clock::now());
+        if (auto* const self = static_cast<Sidecar*>(handle->data)) self->look_at_files();
     };
     uv_timer_start(files_timer_.get(), look, files_interval_ms, files_interval_ms);
 }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "sidecar/admin/admin_handler.h"
+#include "sidecar/app/token_file.h"
 #include "sidecar/base/doorbell.h"
 #include "sidecar/base/expected.h"
 #include "sidecar/config/config.h"
@@ -25,8 +26,9 @@ namespace next_id {
 
 class Sidecar {
  public:
-    // With `tls`, HTTP over TCP is HTTPS.
-    Sidecar(const Config& config, const PgTarget& target, std::unique_ptr<TlsServer> tls = nullptr);
+    // With `tls`, HTTP over TCP is HTTPS. Without a file of tokens (null) none are asked for.
+    Sidecar(const Config& config, const PgTarget& target, std::unique_ptr<TlsServer> tls,
+            std::unique_ptr<TokenFile> tokens, std::unique_ptr<TokenFile> admin_tokens);
     ~Sidecar();
     Sidecar(const Sidecar&) = delete;
     Sidecar& operator=(const Sidecar&) = delete;
@@ -43,18 +45,23 @@ class Sidecar {
     Refiller::Settings refill_settings() const;
     void make_threads();
     void listen_for_admin();
-    void watch_signals();
+    Entrance entrance(bool token_needed, Admission& admission) const;
     void watch_files();
+    void look_at_files();
+    void watch_signals();
     void on_signal();
     void stop(const char* how);
 
     const Config config_;
     const PgTarget target_;
     uv_loop_t loop_;
+    const std::unique_ptr<TlsServer> tls_;                    // perhaps none
+    const std::unique_ptr<TokenFile> tokens_, admin_tokens_;  // the same
+    Admission admission_, admin_admission_;
+    std::unique_ptr<RateLimiter> limiter_;
     std::unique_ptr<Doorbell> refill_bell_;
     std::vector<std::unique_ptr<Supply>> supplies_;
 
-    const std::unique_ptr<TlsServer> tls_;  // perhaps none
     std::unique_ptr<UnixSocket> socket_;
     FileDescriptor admin_;  // until the listener takes it
 

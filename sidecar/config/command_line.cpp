@@ -31,9 +31,13 @@ void add_settings(CLI::App& app, Command command, Flags& flags) {
     for (const Setting& setting : settings()) {
         if (setting.traits.secret || !setting.is_for(command)) continue;
         const std::string name{setting.name};
-        app.add_option_function<std::string>(
-               setting.flag(), [name, &flags](const std::string& text) { flags[name] = text; }, description(setting))
-            ->type_name(std::string{setting.value});
+        const std::string alone{setting.traits.alone};
+        auto* const option = app.add_option_function<std::string>(
+            setting.flag(),
+            [name, alone, &flags](const std::string& text) { flags[name] = text.empty() ? alone : text; },
+            description(setting));
+        option->type_name(std::string{setting.value});
+        if (!alone.empty()) option->expected(0, 1);
     }
 }
 

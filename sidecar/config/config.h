@@ -51,6 +51,14 @@ struct PgPassword {
     std::string text;
 };
 
+// So much in a time.
+struct Rate {
+    std::uint64_t count = 0;
+    std::chrono::milliseconds period{};
+
+    bool operator==(const Rate&) const = default;
+};
+
 struct Config {
     std::optional<HostPort> http;
     std::string tls_cert, tls_key;  // paths; both or neither: HTTP over TCP is HTTPS
@@ -58,6 +66,10 @@ struct Config {
     std::optional<std::string> socket_path;
     unsigned socket_mode = 0;  // permission bits
     std::optional<HostPort> admin;
+    std::string token_file;                  // empty: no token is wanted
+    std::string admin_token_file;            // the same
+    bool socket_auth = false;                // a token is wanted on the Unix socket too
+    std::vector<std::uint32_t> socket_uids;  // that may connect to it; empty: all
     std::string state_dir;
     unsigned threads = 0;  // that serve
 
@@ -70,6 +82,14 @@ struct Config {
     std::chrono::milliseconds db_timeout{};     // a step of connecting, a query
     std::chrono::milliseconds db_idle_close{};  // no refill due for so long: close the connection
     std::chrono::milliseconds drain_max{};
+
+    std::optional<Rate> rate;
+    std::uint64_t burst = 0;  // 0: as many as the rate says
+    bool rate_ids = false;    // the rate is one of IDs, not of requests
+    std::size_t connections_max = 0;
+    std::size_t connections_per_client = 0;       // 0: not limited
+    std::chrono::milliseconds request_timeout{};  // to send a request, to read its answer
+    std::chrono::milliseconds idle_timeout{};     // between two requests
 
     log::Level log_level = log::Level::info;
     log::Format log_format = log::Format::text;

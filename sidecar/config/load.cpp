@@ -79,6 +79,10 @@ std::string contradiction(const Config& config, const GivenSettings& given) {
                ", but the least must not be above the most";
     if (config.http && config.http == config.admin && config.http->port != 0)
         return said(given, "http") + " and " + said(given, "admin") + ", but each needs an address of its own";
+    if (config.socket_auth && config.token_file.empty())
+        return said(given, "socket-auth") + ", but no --token-file says which tokens there are";
+    if (!config.rate && (config.burst != 0 || config.rate_ids))
+        return said(given, config.rate_ids ? "rate-ids" : "burst") + ", but there is no --rate to go with it";
     return {};
 }
 

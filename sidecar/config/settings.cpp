@@ -40,7 +40,10 @@ constexpr std::array log_levels{
 constexpr std::array log_formats{std::pair{std::string_view{"text"}, log::Format::text},
                                  std::pair{std::string_view{"json"}, log::Format::json}};
 
+constexpr std::array answers{std::pair{std::string_view{"yes"}, true}, std::pair{std::string_view{"no"}, false}};
+
 constexpr std::int64_t window_ids_most = 1'000'000'000;
+constexpr std::int64_t connections_most = 1'000'000;
 
 using Text = std::string_view;
 
@@ -64,6 +67,34 @@ const std::array table{
             [](Text text, Config& c) { return store(parse_mode(text), c.socket_mode); }},
     Setting{"admin", "NEXT_ID_ADMIN", "127.0.0.1:9911", "ADDRESS", "address of health checks and status, or none",
             [](Text text, Config& c) { return store(parse_address(text), c.admin); }, {.for_check = true}},
+    Setting{"token-file", "NEXT_ID_TOKEN_FILE", nullptr, "PATH",
+            "tokens that HTTP over TCP asks for, one a line; read again when it changes",
+            [](Text text, Config& c) { return store_text(text, c.token_file); }, {.for_get = true}},
+    Setting{"socket-auth", "NEXT_ID_SOCKET_AUTH", "no", "yes|no", "the Unix socket asks for a token too",
+            [](Text text, Config& c) { return store(parse_choice(text, answers), c.socket_auth); }, {.alone = "yes"}},
+    Setting{"socket-allow-uid", "NEXT_ID_SOCKET_ALLOW_UID", nullptr, "UIDS",
+            "the users that may connect to the Unix socket, by number, comma-separated; all, if not set",
+            [](Text text, Config& c) { return store(parse_uids(text), c.socket_uids); }},
+    Setting{"admin-token-file", "NEXT_ID_ADMIN_TOKEN_FILE", nullptr, "PATH",
+            "tokens that status asks for; health checks ask for none",
+            [](Text text, Config& c) { return store_text(text, c.admin_token_file); }, {.for_check = true}},
+    Setting{"rate", "NEXT_ID_RATE", "none", "RATE", "requests that each client may send, such as 100/s, 600/m or 1000/h",
+            [](Text text, Config& c) { return store(parse_rate(text), c.rate); }},
+    Setting{"burst", "NEXT_ID_BURST", nullptr, "N", "requests that a client may send at once; as many as --rate says, if not set",
+            [](Text text, Config& c) { return store(parse_whole(text, 1, rate_most), c.burst); }},
+    Setting{"rate-ids", "NEXT_ID_RATE_IDS", "no", "yes|no", "--rate and --burst count IDs instead of requests",
+            [](Text text, Config& c) { return store(parse_choice(text, answers), c.rate_ids); }, {.alone = "yes"}},
+    Setting{"connections-max", "NEXT_ID_CONNECTIONS_MAX", "10000", "N", "open connections; those beyond are told 503",
+            [](Text text, Config& c) { return store(parse_whole(text, 1, connections_most), c.connections_max); }},
+    Setting{"connections-per-client", "NEXT_ID_CONNECTIONS_PER_CLIENT", "none", "N",
+            "the same for each client: an address, or a user of the Unix socket",
+            [](Text text, Config& c) { return store(parse_whole_or_none(text, 1, connections_most), c.connections_per_client); }},
+    Setting{"request-timeout", "NEXT_ID_REQUEST_TIMEOUT", "30s", "DURATION",
+            "how long a client may take to send a request, or to read its answer",
+            [](Text text, Config& c) { return store(parse_duration(text, 1s, 1h), c.request_timeout); }},
+    Setting{"idle-timeout", "NEXT_ID_IDLE_TIMEOUT", "10m", "DURATION",
+            "how long a connection may stay open without a request",
+            [](Text text, Config& c) { return store(parse_duration(text, 1s, 24h), c.idle_timeout); }},
     Setting{"state-dir", "NEXT_ID_STATE_DIR", "/run/next-id/state", "PATH",
             "directory of the reserved IDs; on a tmpfs they survive a restart",
             [](Text text, Config& c) { return store(parse_directory(text), c.state_dir); }},

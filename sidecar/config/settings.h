@@ -17,6 +17,7 @@ enum class Command { serve, get, check, status };
 struct SettingTraits {
     bool secret = false;  // no flag (everyone can read a command line), and never in an error
     bool may_be_empty = false;
+    std::string_view alone = {};           // what the flag means without a value
     std::string_view libpq_variable = {};  // libpq's own: the default gives way to it
     bool for_get = false;                  // all are for serve
     bool for_check = false;                // and status

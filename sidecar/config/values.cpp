@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <limits>
 
 namespace next_id {
 namespace {
@@ -55,6 +56,36 @@ std::string format_duration(milliseconds duration) {
     const auto unit =
         std::find_if(units.begin(), units.end(), [&](const Unit& one) { return duration.count() % one.ms == 0; });
     return duration.count() == 0 ? "0s" : std::to_string(duration.count() / unit->ms) + std::string{unit->name};
+}
+
+Expected<std::optional<Rate>> parse_rate(std::string_view text) {
+    if (text == "none") return std::optional<Rate>{};
+    const std::size_t slash = std::min(text.find('/'), text.size());
+    const auto count = parse_whole(text.substr(0, slash), 1, rate_most);
+    const std::string_view period = text.substr(slash);
+    if (count)
+        for (const Unit& unit : units)
+            if (period.starts_with('/') && period.substr(1) == unit.name && unit.ms >= 1000)
+                return std::optional{Rate{static_cast<std::uint64_t>(*count), milliseconds{unit.ms}}};
+    return Unexpected{std::string{"a whole number and a time, such as 100/s, 600/m or 1000/h, or none"}};
+}
+
+Expected<std::int64_t> parse_whole_or_none(std::string_view text, std::int64_t least, std::int64_t most) {
+    if (text == "none") return std::int64_t{0};
+    auto number = parse_whole(text, least, most);
+    return number ? number : Unexpected{number.error() + ", or none"};
+}
+
+Expected<std::vector<std::uint32_t>> parse_uids(std::string_view text) {
+    std::vector<std::uint32_t> uids;
+    for (;;) {
+        const std::string_view part = text.substr(0, text.find(','));
+        const auto uid = parse_whole(part, 0, std::numeric_limits<std::uint32_t>::max() - 1);
+        if (!uid) return Unexpected{std::string{"numbers of users, comma-separated, such as 1000 or 0,1000"}};
+        uids.push_back(static_cast<std::uint32_t>(*uid));
+        if (part.size() == text.size()) return uids;
+        text.remove_prefix(part.size() + 1);
+    }
 }
 
 Expected<std::optional<HostPort>> parse_address(std::string_view text) {

@@ -33,6 +33,16 @@ std::string format_duration(std::chrono::milliseconds duration);
 // 127.0.0.1:8080, [::1]:8080, or none. No names: a listener that waits for DNS could not start.
 Expected<std::optional<HostPort>> parse_address(std::string_view text);
 
+constexpr std::int64_t rate_most = 1'000'000'000;  // of a --rate or a --burst
+// 100/s, 600/m, 1000/h, or none.
+Expected<std::optional<Rate>> parse_rate(std::string_view text);
+
+// 0 for none.
+Expected<std::int64_t> parse_whole_or_none(std::string_view text, std::int64_t least, std::int64_t most);
+
+// 1000,1001
+Expected<std::vector<std::uint32_t>> parse_uids(std::string_view text);
+
 // An absolute path that a Unix socket can have, or none.
 Expected<std::optional<std::string>> parse_socket_path(std::string_view text);
 Expected<std::string> parse_directory(std::string_view text);

@@ -9,7 +9,7 @@ namespace next_id {
 
 namespace {
 
-constexpr std::uint32_t nobody = 65534;  // as the kernel calls a uid that it cannot name
+constexpr std::uint32_t nobody = ~0U;  // no user has this number
 
 std::uint32_t peer_uid(int descriptor) {
     ucred peer{};

@@ -3,8 +3,11 @@
 
 #include <sys/socket.h>
 
+#include <optional>
+
 #include "sidecar/api/client.h"
 #include "sidecar/base/file_descriptor.h"
+#include "sidecar/serve/admission.h"
 
 namespace next_id {
 
@@ -13,13 +16,18 @@ class TlsServer;
 // What a listener demands of those who come in by it.
 struct Entrance {
     bool token_needed = false;
-    const TlsServer* tls = nullptr;  // TLS is spoken, as this has it; it outlives the connections
+    const TlsServer* tls = nullptr;   // TLS is spoken, as this has it; it outlives the connections
+    Admission* admission = nullptr;   // outlives the connections; null: everyone may come in
+    unsigned request_timeout_s = 30;  // how long a client may take to send a request, and to read its answers
+    unsigned idle_timeout_s = 600;    // between two requests
 };
 
 struct Accepted {
     FileDescriptor descriptor;
     Client client = {};
     Entrance entrance = {};
+    Admission::Seat seat = {};
+    std::optional<HttpError> refusal = {};  // all that it will be told
 };
 
 // `peer` is what accept() said. An IPv4 address in the form of an IPv6 one is IPv4.

@@ -1,5 +1,7 @@
 #include "sidecar/serve/http_connection.h"
 
+#include <limits>
+
 #include "protocol/answers.h"
 #include "protocol/http_response.h"
 #include "sidecar/base/require.h"
@@ -14,7 +16,7 @@ constexpr std::size_t out_bytes_kept_max = 1024 * 1024;  // of the buffer's capa
 constexpr std::size_t linger_bytes_max = 1024 * 1024;    // of a refused request, read and thrown away
 constexpr unsigned linger_sweeps_max = 2;
 constexpr unsigned handshake_sweeps_max = 10;
-constexpr unsigned stuck_sweeps_max = 30;  // of a client that neither ends its request nor reads its answers
+constexpr std::uint32_t refused_retry_after_s = 1;
 
 // Answers to what came in one read are written at once. One buffer for each thread: it is empty between calls.
 thread_local std::string out_buffer;
@@ -28,11 +30,21 @@ HttpConnection::~HttpConnection() {
 bool HttpConnection::start(uv_loop_t* loop, HandshakeQueue& handshakes, Accepted accepted) {
     client_ = accepted.client;
     entrance_ = accepted.entrance;
+    seat_ = std::move(accepted.seat);
     stream_ = Stream::adopt(loop, std::move(accepted.descriptor), *this);
     if (!stream_) return false;
+    if (accepted.refusal && entrance_.tls != nullptr) return false;  // a handshake only to be told no is not worth it
+    if (accepted.refusal) return refuse(*accepted.refusal), true;
     if (entrance_.tls != nullptr) stream_->secure(*entrance_.tls->context(), handshakes);
     stream_->start_reading();
     return true;
+}
+
+void HttpConnection::refuse(const HttpError& error) {
+    std::string out;
+    answer_error(error, out);
+    stream_->write(out);
+    if (stream_->unwritten() == 0) close();
 }
 
 void HttpConnection::on_bytes(std::string_view bytes) {
@@ -67,7 +79,7 @@ bool HttpConnection::answer_one(std::string_view& bytes, std::string& out) {
         answer_error(parser_.error(), out);
         return false;
     }
-    stuck_sweeps_ = 0;
+    sweeps_ = 0;
     close_after_ = draining_ || !parser_.request().keep_alive;
     if (!handler_.handle(parser_.request(), close_after_, *this, out))
         state_ = State::parked;
@@ -79,7 +91,11 @@ bool HttpConnection::answer_one(std::string_view& bytes, std::string& out) {
 void HttpConnection::answer_error(const HttpError& error, std::string& out) {
     std::string body;
     append_error(body, error.status, msg_of(error.status), error.sentence);
-    append_response(out, {.status = error.status, .close = true, .allow = error.status == 405 ? "GET, HEAD, POST" : ""},
+    append_response(out,
+                    {.status = error.status,
+                     .close = true,
+                     .allow = error.status == 405 ? "GET, HEAD, POST" : "",
+                     .retry_after_seconds = error.status == 503 ? refused_retry_after_s : 0},
                     body);
     state_ = State::closing;
     linger_ = true;
@@ -111,7 +127,7 @@ void HttpConnection::on_drained() {
 // Answers what was left unread, then reads again.
 void HttpConnection::go_on() {
     state_ = State::open;
-    stuck_sweeps_ = 0;
+    sweeps_ = 0;
     const std::string unread = std::move(unread_);
     unread_.clear();
     if (!unread.empty()) answer(unread);
@@ -147,20 +163,49 @@ void HttpConnection::drain() {
 void HttpConnection::close() {
     if (!linger_ && !draining_ && unread_.empty()) return finish();
     state_ = State::lingering;
-    stuck_sweeps_ = 0;
+    sweeps_ = 0;
     unread_ = {};
     stream_->end_writing();
     stream_->start_reading();
 }
 
 void HttpConnection::sweep() {
-    const bool lingers = state_ == State::lingering;
-    const bool shakes_hands = stream_->handshaking();
-    const bool stuck =
-        lingers || shakes_hands || state_ == State::blocked || state_ == State::closing || parser_.mid_request();
-    if (!stuck) return;
-    if (++stuck_sweeps_ > (lingers ? linger_sweeps_max : shakes_hands ? handshake_sweeps_max : stuck_sweeps_max))
-        finish();
+    const Turn now = turn();
+    if (std::exchange(turn_, now) != now) sweeps_ = 0;
+    if (++sweeps_ > sweeps_max(now)) finish();
+}
+
+HttpConnection::Turn HttpConnection::turn() const {
+    if (stream_->handshaking()) return Turn::to_shake_hands;
+    switch (state_) {
+        case State::open:
+            return parser_.mid_request() ? Turn::to_go_on : Turn::to_ask;
+        case State::blocked:
+        case State::closing:
+            return Turn::to_go_on;
+        case State::lingering:
+            return Turn::to_leave;
+        case State::parked:
+        case State::finished:
+            break;
+    }
+    return Turn::ours;
+}
+
+unsigned HttpConnection::sweeps_max(Turn turn) const {
+    switch (turn) {
+        case Turn::to_ask:
+            return entrance_.idle_timeout_s;
+        case Turn::to_go_on:
+            return entrance_.request_timeout_s;
+        case Turn::to_shake_hands:
+            return handshake_sweeps_max;
+        case Turn::to_leave:
+            return linger_sweeps_max;
+        case Turn::ours:
+            break;
+    }
+    return std::numeric_limits<unsigned>::max();
 }
 
 void HttpConnection::finish() {

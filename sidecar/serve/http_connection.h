@@ -25,11 +25,13 @@ class HttpConnection final : Stream::Listener {
     HttpConnection(const HttpConnection&) = delete;
     HttpConnection& operator=(const HttpConnection&) = delete;
 
-    // Begins to read. False when the system refuses.
+    // Begins to read; or, to one that is refused, says why and closes. False when the connection is to be dropped: the
+    // system refuses, or one that is refused would first want a handshake.
     bool start(uv_loop_t* loop, HandshakeQueue& handshakes, Accepted accepted);
 
     const Client& client() const { return client_; }
     const Entrance& entrance() const { return entrance_; }
+    Instant now() const { return stream_->now(); }
 
     // The answer to the parked request. Not from within a call of HttpHandler::handle().
     void resume(std::string_view response);
@@ -40,7 +42,8 @@ class HttpConnection final : Stream::Listener {
     // at once.
     void drain();
 
-    // Called about once a second: ends what has lingered long enough, and what makes no progress because of its client.
+    // Called about once a second: ends what has lingered or been idle for long enough, and what makes no progress
+    // because of its client.
     void sweep();
 
  private:
@@ -53,15 +56,27 @@ class HttpConnection final : Stream::Listener {
         finished,   // over; waits to be destroyed
     };
 
+    // What it is that the client has to do next.
+    enum class Turn : std::uint8_t {
+        to_ask,    // nothing is under way
+        to_go_on,  // has to send the rest of its request, or to read its answers
+        to_shake_hands,
+        to_leave,  // is lingering
+        ours,
+    };
+
     void on_bytes(std::string_view bytes) override;
     void on_end() override;
     void on_lost() override;
     void on_drained() override;
     void on_no_tls(bool plain) override;
 
+    void refuse(const HttpError& error);
     void answer(std::string_view bytes);
     bool answer_one(std::string_view& bytes, std::string& out);
     void answer_error(const HttpError& error, std::string& out);
+    Turn turn() const;
+    unsigned sweeps_max(Turn turn) const;
     void after_answers(std::string_view rest);
     void go_on();
     void close();
@@ -71,11 +86,13 @@ class HttpConnection final : Stream::Listener {
     const Finished finished_;
     Client client_;
     Entrance entrance_;
+    Admission::Seat seat_;
     State state_ = State::open;
     bool draining_ = false;
-    bool close_after_ = false;   // the request in hand is the last
-    bool linger_ = false;        // the request in hand was refused before all of it was read
-    unsigned stuck_sweeps_ = 0;  // since the client last did its part
+    bool close_after_ = false;  // the request in hand is the last
+    bool linger_ = false;       // the request in hand was refused before all of it was read
+    Turn turn_ = Turn::to_ask;  // as the last sweep found it
+    unsigned sweeps_ = 0;       // since then, or since the client last did its part
     std::size_t lingered_bytes_ = 0;
     HttpParser parser_;
     std::string unread_;  // read from the client, but not yet looked at

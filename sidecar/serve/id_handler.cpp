@@ -7,7 +7,8 @@
 namespace next_id {
 
 bool IdHandler::handle(const HttpRequest& request, bool close, HttpConnection& connection, std::string& out) {
-    auto wait_for = service_.answer(request, close, out);
+    const Caller caller{connection.client(), connection.entrance().token_needed, connection.now()};
+    auto wait_for = service_.answer(request, caller, close, out);
     if (!wait_for) return true;
     Supply& supply = service_.supply_of(*wait_for);
     const std::uint64_t number = next_request_++;

@@ -25,6 +25,8 @@ class IdHandler final : public HttpHandler {
     bool handle(const HttpRequest& request, bool close, HttpConnection& connection, std::string& out) override;
     void forget(HttpConnection& connection) override;
 
+    void set_tokens(std::shared_ptr<const Tokens> tokens) { service_.set_tokens(std::move(tokens)); }
+
     // The end of a wait. `request` is the number that the waiting list was given; it may be forgotten by now.
     void deliver(std::uint64_t request, WaitResult result, std::span<const Range> ranges);
 

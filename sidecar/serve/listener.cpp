@@ -39,13 +39,23 @@ void Listener::accept_all() {
             accept4(socket_.get(), reinterpret_cast<sockaddr*>(&peer), &size, SOCK_NONBLOCK | SOCK_CLOEXEC)};
         if (descriptor) {
             const Client client = client_of(descriptor, peer);
-            on_accepted_({std::move(descriptor), client, entrance_});
+            hand_on({std::move(descriptor), client, entrance_});
         } else if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
             return pause();
         } else if (errno != EINTR && errno != ECONNABORTED) {
             return;
         }
     }
+}
+
+void Listener::hand_on(Accepted accepted) {
+    if (entrance_.admission != nullptr) {
+        Admission::Decision decision = entrance_.admission->decide(accepted.client);
+        if (!decision.seat) return;
+        accepted.seat = std::move(decision.seat);
+        accepted.refusal = decision.refusal;
+    }
+    on_accepted_(std::move(accepted));
 }
 
 // The socket stays readable, so going on at once would only spin.

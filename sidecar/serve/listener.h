@@ -21,6 +21,7 @@ class Listener {
 
  private:
     void accept_all();
+    void hand_on(Accepted accepted);
     void pause();
     void resume();
 

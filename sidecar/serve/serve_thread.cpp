@@ -69,6 +69,10 @@ void ServeThread::deliver(std::uint64_t request, WaitResult result, std::span<co
     post([&](Inbox& inbox) { inbox.deliveries.push_back({request, result, {ranges.begin(), ranges.end()}}); });
 }
 
+void ServeThread::set_tokens(std::shared_ptr<const Tokens> tokens) {
+    post([&](Inbox& inbox) { inbox.tokens = std::move(tokens); });
+}
+
 void ServeThread::drain(std::function<void()> drained) {
     post([&](Inbox& inbox) { inbox.drained = std::move(drained); });
 }
@@ -79,6 +83,7 @@ void ServeThread::on_inbox() {
         const std::scoped_lock lock{mutex_};
         std::swap(inbox, inbox_);
     }
+    if (inbox.tokens) handler_.set_tokens(std::move(inbox.tokens));
     for (Accepted& accepted : inbox.accepted) connections_->adopt(std::move(accepted));
     for (const Delivery& delivery : inbox.deliveries)
         handler_.deliver(delivery.request, delivery.result, delivery.ranges);

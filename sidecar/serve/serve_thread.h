@@ -33,6 +33,8 @@ class ServeThread {
     // Any thread from here on.
     void adopt(Accepted accepted);
     void deliver(std::uint64_t request, WaitResult result, std::span<const Range> ranges);
+    // The tokens that are valid from now on.
+    void set_tokens(std::shared_ptr<const Tokens> tokens);
     // Accepts no more, finishes what is in flight, then calls `drained` (on this thread).
     void drain(std::function<void()> drained);
     // When the loop last turned.
@@ -47,6 +49,7 @@ class ServeThread {
     struct Inbox {
         std::vector<Accepted> accepted;
         std::vector<Delivery> deliveries;
+        std::shared_ptr<const Tokens> tokens;
         std::function<void()> drained;
         bool stop = false;
     };

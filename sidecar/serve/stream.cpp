@@ -195,6 +195,11 @@ void Stream::end_writing() {
     if (uv_fileno(reinterpret_cast<const uv_handle_t*>(handle_.get()), &descriptor) == 0) shutdown(descriptor, SHUT_WR);
 }
 
+// libuv's clock is the one behind Clock, in milliseconds.
+Instant Stream::now() const {
+    return Instant{std::chrono::milliseconds{uv_now(handle_->loop)}};
+}
+
 void Stream::keep(std::string_view bytes) {
     auto kept = std::make_unique<WriteRequest>(WriteRequest{{}, std::string{bytes}});
     kept->request.data = this;

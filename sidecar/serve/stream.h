@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 
+#include "sidecar/base/clock.h"
 #include "sidecar/base/file_descriptor.h"
 #include "sidecar/base/uv_handle.h"
 #include "sidecar/serve/handshake_queue.h"
@@ -48,6 +49,7 @@ class Stream {
     void stop_reading();
     void write(std::string_view bytes);
     void end_writing();                                   // the peer sees the end; reading goes on
+    Instant now() const;                                  // when the loop last looked at the clock
     std::size_t unwritten() const { return unwritten_; }  // bytes kept, as the network will see them
 
  private:

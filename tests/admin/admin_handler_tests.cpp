@@ -17,8 +17,10 @@ using Method = HttpRequest::Method;
 struct AdminFixture : SupplyFixture, LoopFixture {
     ~AdminFixture() { refiller.reset(); }
 
-    Answer answered(std::string_view target, Method method = Method::get, bool close = false) {
+    Answer answered(std::string_view target, Method method = Method::get, bool close = false,
+                    std::string_view token = {}) {
         HttpRequest request;
+        request.api_token = token;
         request.method = method;
         request.target = target;
         HttpConnection connection{handler, {}};
@@ -114,6 +116,19 @@ BOOST_AUTO_TEST_CASE(head_has_no_body) {
         BOOST_TEST(answer.status == answered(path).status);
         BOOST_TEST(answer.head.ends_with("\r\n\r\n"));
     }
+}
+
+BOOST_AUTO_TEST_CASE(status_may_want_a_token_and_health_never_does) {
+    handler.set_tokens(std::make_shared<const Tokens>(*Tokens::parse("good")));
+    const Answer answer = answered("/status");
+    BOOST_TEST(answer.status == 401);
+    BOOST_TEST(answer.head.find("WWW-Authenticate: Bearer\r\n") != std::string::npos);
+    BOOST_TEST(answered("/status", Method::get, false, "bad").status == 401);
+    BOOST_TEST(answered("/status", Method::get, false, "good").status == 200);
+    for (const char* path : {"/livez", "/startupz"}) BOOST_TEST(answered(path).status == 200);
+    BOOST_TEST(answered("/readyz").status == 503);
+    handler.set_tokens(std::make_shared<const Tokens>(*Tokens::parse("better")));
+    BOOST_TEST(answered("/status", Method::get, false, "good").status == 401);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -1,6 +1,8 @@
 #include "sidecar/api/id_service.h"
 
 #include <boost/test/unit_test.hpp>
+#include <memory>
+#include <optional>
 
 #include "tests/api/supply_fixture.h"
 
@@ -28,7 +30,7 @@ struct ServiceFixture : SupplyFixture {
 
     std::string answered(const HttpRequest& request, bool close = false) {
         std::string out = "before";
-        const bool parked = service.answer(request, close, out).has_value();
+        const bool parked = service->answer(request, caller, close, out).has_value();
         BOOST_TEST_REQUIRE(out.starts_with("before"));  // it appends
         return parked ? "(parked)" + out.substr(6) : out.substr(6);
     }
@@ -36,13 +38,21 @@ struct ServiceFixture : SupplyFixture {
 
     ParkedRequest parked(const HttpRequest& request, bool close = false) {
         std::string out;
-        auto waits = service.answer(request, close, out);
+        auto waits = service->answer(request, caller, close, out);
         BOOST_TEST_REQUIRE(waits.has_value());
         BOOST_TEST(out == "");
         return *waits;
     }
 
-    IdService service{{&supply}, {{"app.ids"}, 1'000'000}};
+    void limit_rate(const RateLimit& limit) {
+        limiter = std::make_unique<RateLimiter>(limit, 42, 16);
+        service.emplace(std::vector<Supply*>{&supply}, Catalog{{"app.ids"}, 1'000'000}, limiter.get());
+    }
+
+    std::optional<IdService> service{std::in_place, std::vector<Supply*>{&supply}, Catalog{{"app.ids"}, 1'000'000}};
+    std::unique_ptr<RateLimiter> limiter;
+    Client client;
+    Caller caller{client};
 };
 
 }  // namespace
@@ -130,7 +140,7 @@ BOOST_AUTO_TEST_CASE(a_dry_window_parks_the_request) {
     const ParkedRequest waits = parked(get("/next-id?count=3&format=ranges"), true);
     BOOST_TEST(waits.wanted.count == 3);
     BOOST_TEST(waits.head.close);
-    BOOST_TEST(&service.supply_of(waits) == &supply);
+    BOOST_TEST(&service->supply_of(waits) == &supply);
 }
 
 BOOST_AUTO_TEST_CASE(a_batch_is_all_or_nothing) {
@@ -165,7 +175,7 @@ BOOST_AUTO_TEST_CASE(what_was_parked_is_answered_in_its_own_format) {
     const std::vector<Range> ranges{{5, 1, 2}, {20, 1, 1}};
     const auto answer_to = [&](const HttpRequest& request, bool close) {
         std::string out;
-        service.answer_taken(parked(request, close), ranges, out);
+        service->answer_taken(parked(request, close), ranges, out);
         return out;
     };
     BOOST_TEST(answer_to(get("/next-id?count=3"), false) ==
@@ -180,7 +190,7 @@ BOOST_AUTO_TEST_CASE(a_wait_in_vain_ends_in_503_with_the_reason) {
     const ParkedRequest waits = parked(get("/next-id?format=text"), true);
     const auto dry = [&] {
         std::string out;
-        service.answer_dry(waits, out);
+        service->answer_dry(waits, out);
         return out;
     };
     const std::string headers = "Connection: close\r\nRetry-After: 1\r\n", status = "503 Service Unavailable";
@@ -195,9 +205,63 @@ BOOST_AUTO_TEST_CASE(a_wait_in_vain_ends_in_503_with_the_reason) {
                                  "10.0.0.1 \\\"refused\\\"\"}\n",
                                  headers, status));
     std::string out;
-    service.answer_unavailable(waits, "too many", out);
+    service->answer_unavailable(waits, "too many", out);
     BOOST_TEST(out ==
                response("{\"code\":503,\"msg\":\"query seq failed\",\"error\":\"too many\"}\n", headers, status));
+}
+
+BOOST_AUTO_TEST_CASE(without_a_token_nothing_is_said_but_that_one_is_wanted) {
+    publish(1, 10);
+    caller.token_needed = true;
+    const std::string unauthorized = response(
+        "{\"code\":401,\"msg\":\"unauthorized\",\"error\":\"this service wants a token: send Authorization: "
+        "Bearer TOKEN, or X-Api-Token: TOKEN\"}\n",
+        "WWW-Authenticate: Bearer\r\n", "401 Unauthorized");
+    BOOST_TEST(answered("/next-id") == unauthorized);  // also as long as there are no tokens at all
+    service->set_tokens(std::make_shared<const Tokens>(*Tokens::parse("good")));
+    for (const char* target : {"/next-id", "/nope", "/next-id?count=x"}) BOOST_TEST(answered(target) == unauthorized);
+    HttpRequest request = get("/next-id?format=text");
+    request.authorization = "Bearer bad";
+    BOOST_TEST(answered(request) == unauthorized);
+    BOOST_TEST(left() == 10);
+    request.authorization = "Bearer good";
+    BOOST_TEST(answered(request) == response("1\n", "", "200 OK", "text/plain"));
+    service->set_tokens(std::make_shared<const Tokens>(*Tokens::parse("better")));
+    BOOST_TEST(answered(request) == unauthorized);
+    caller.token_needed = false;
+    BOOST_TEST(answered(request) == response("2\n", "", "200 OK", "text/plain"));
+}
+
+BOOST_AUTO_TEST_CASE(who_asks_too_often_is_told_when_to_come_again) {
+    publish(1, 10);
+    limit_rate({.rate = {1, std::chrono::seconds{10}}, .burst = 2});
+    BOOST_TEST(answered("/next-id?count=3&format=text") == response("1\n2\n3\n", "", "200 OK", "text/plain"));
+    BOOST_TEST(answered("/nope").find("404") != std::string::npos);  // counts too
+    const std::string error =
+        "{\"code\":429,\"msg\":\"too many requests\",\"error\":\"this client has used up what it may ask for; "
+        "Retry-After says in how many seconds there is enough again\"}\n";
+    BOOST_TEST(answered("/next-id?format=text") == response(error, "Retry-After: 10\r\n", "429 Too Many Requests"));
+    caller.now += std::chrono::milliseconds{8001};
+    BOOST_TEST(answered("/next-id") == response(error, "Retry-After: 2\r\n", "429 Too Many Requests"));
+    caller.now += std::chrono::milliseconds{1900};
+    BOOST_TEST(answered("/next-id") == response(error, "Retry-After: 1\r\n", "429 Too Many Requests"));
+    BOOST_TEST(left() == 7);
+    client.uid = 7;
+    BOOST_TEST(answered("/next-id?format=text") == response("4\n", "", "200 OK", "text/plain"));
+}
+
+BOOST_AUTO_TEST_CASE(a_rate_of_ids_counts_ids_and_whoever_has_no_token_counts_as_one) {
+    publish(1, 100);
+    limit_rate({.rate = {10, std::chrono::seconds{1}}, .burst = 10, .of_ids = true});
+    BOOST_TEST(answered("/next-id?count=8").find("200 OK") != std::string::npos);
+    BOOST_TEST(answered("/next-id?count=3").find("429 Too") != std::string::npos);
+    HttpRequest head = get("/next-id?count=8");
+    head.method = Method::head;
+    BOOST_TEST(answered(head).find("200 OK") != std::string::npos);  // takes none
+    caller.token_needed = true;
+    BOOST_TEST(answered("/next-id").find("401 Un") != std::string::npos);
+    BOOST_TEST(answered("/next-id").find("429 Too") != std::string::npos);
+    BOOST_TEST(left() == 92);
 }
 
 BOOST_AUTO_TEST_SUITE_END()
@@ -210,9 +274,9 @@ BOOST_AUTO_TEST_CASE(each_path_takes_from_its_own_sequence) {
     first.publish(1, 10);
     second.publish(1001, 10);
     std::string out;
-    BOOST_TEST(!service.answer(get("/next-id?format=text"), false, out).has_value());
-    BOOST_TEST(!service.answer(get("/next-id/second?format=text"), false, out).has_value());
-    BOOST_TEST(!service.answer(get("/next-id/first?format=text"), false, out).has_value());
+    BOOST_TEST(!service.answer(get("/next-id?format=text"), Caller{Client{}}, false, out).has_value());
+    BOOST_TEST(!service.answer(get("/next-id/second?format=text"), Caller{Client{}}, false, out).has_value());
+    BOOST_TEST(!service.answer(get("/next-id/first?format=text"), Caller{Client{}}, false, out).has_value());
     BOOST_TEST(out == response("1\n", "", "200 OK", "text/plain") + response("1001\n", "", "200 OK", "text/plain") +
                           response("2\n", "", "200 OK", "text/plain"));
 }

@@ -45,6 +45,15 @@ BOOST_AUTO_TEST_CASE(commands_and_flags_are_told_apart) {
     BOOST_TEST(parsed({"get"}).ids == 1);
 }
 
+BOOST_AUTO_TEST_CASE(what_is_switched_on_needs_no_value) {
+    const auto alone = parsed({"serve", "--socket-auth", "--rate-ids", "--threads", "2"});
+    BOOST_TEST(alone.flags.at("socket-auth") == "yes");
+    BOOST_TEST(alone.flags.at("rate-ids") == "yes");
+    BOOST_TEST(alone.flags.at("threads") == "2");
+    BOOST_TEST(parsed({"serve", "--socket-auth=no"}).flags.at("socket-auth") == "no");
+    BOOST_TEST(parsed({"serve", "--socket-auth", "no", "--rate-ids"}).flags.at("socket-auth") == "no");
+}
+
 BOOST_AUTO_TEST_CASE(a_secret_is_refused_as_a_flag_and_not_repeated) {
     for (const Arguments& arguments :
          {Arguments{"serve", "--pg-password=s3cret"}, Arguments{"serve", "--pg-password", "s3cret"}}) {

@@ -259,6 +259,55 @@ BOOST_AUTO_TEST_CASE(get_goes_over_tcp_only_when_told_so) {
                "--socket is none, so --http must say where to ask instead");
 }
 
+BOOST_AUTO_TEST_CASE(access_is_open_unless_it_is_set) {
+    const Config config = default_config();
+    BOOST_TEST((config.token_file.empty() && config.admin_token_file.empty() && !config.socket_auth));
+    BOOST_TEST((config.socket_uids.empty() && !config.rate && !config.rate_ids));
+    BOOST_TEST(config.connections_max == 10'000U);
+    BOOST_TEST(config.connections_per_client == 0U);
+    BOOST_TEST((config.request_timeout == 30s && config.idle_timeout == 10min));
+}
+
+BOOST_AUTO_TEST_CASE(rates_and_users_are_read) {
+    no_password_needed();
+    flags["rate"] = "100/s";
+    BOOST_TEST((loaded().rate == Rate{100, 1s}));
+    flags["rate"] = "7/m";
+    BOOST_TEST((loaded().rate == Rate{7, 1min}));
+    flags["rate"] = "1000000000/h";
+    BOOST_TEST((loaded().rate == Rate{1'000'000'000, 1h}));
+    for (const char* wrong :
+         {"100", "100/", "/s", "0/s", "-1/s", "100/ms", "100/d", "100/s ", "1.5/s", "1000000001/s"}) {
+        flags["rate"] = wrong;
+        BOOST_TEST(refused(ExitCode::wrong_usage) ==
+                   "--rate is \"" + std::string{wrong} +
+                       "\", but takes a whole number and a time, such as 100/s, 600/m or 1000/h, or none");
+    }
+    flags.erase("rate");
+    flags["connections-per-client"] = "20";
+    BOOST_TEST(loaded().connections_per_client == 20U);
+    flags["socket-allow-uid"] = "0,1000,4294967294";
+    BOOST_TEST((loaded().socket_uids == std::vector<std::uint32_t>{0, 1000, 4294967294}));
+    for (const char* wrong : {"", ",", "1000,", "postgres", "-1", "4294967295", "1000;1001"}) {
+        flags["socket-allow-uid"] = wrong;
+        BOOST_TEST(refused(ExitCode::wrong_usage).ends_with("comma-separated, such as 1000 or 0,1000"), wrong);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(what_limits_nothing_is_refused) {
+    no_password_needed();
+    flags["burst"] = "5";
+    BOOST_TEST(refused() == "--burst is 5, but there is no --rate to go with it");
+    flags["rate-ids"] = "yes";
+    BOOST_TEST(refused() == "--rate-ids is yes, but there is no --rate to go with it");
+    flags["rate"] = "5/s";
+    BOOST_TEST(loaded().burst == 5U);
+    flags["socket-auth"] = "yes";
+    BOOST_TEST(refused() == "--socket-auth is yes, but no --token-file says which tokens there are");
+    flags["token-file"] = "/nonexistent";  // which is for the start to find out
+    BOOST_TEST(loaded().socket_auth);
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace next_id

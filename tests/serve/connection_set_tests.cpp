@@ -195,6 +195,34 @@ BOOST_AUTO_TEST_CASE(it_sweeps_by_itself) {
     BOOST_TEST(run_until([&] { return connections->size() == 0; }));
 }
 
+BOOST_AUTO_TEST_CASE(who_may_not_come_in_is_told_why_without_being_asked) {
+    auto [peer, descriptor] = unix_pair();
+    peer.send(get("/a"));  // or its answer might be lost to a reset
+    Admission admission{{.connections_max = 1}};
+    auto in = admission.decide({}), out = admission.decide({});
+    connections->adopt({FileDescriptor{descriptor}, {}, {}, std::move(out.seat), out.refusal});
+    BOOST_TEST(run_until([&] { return peer.over(); }));
+    BOOST_TEST(!peer.reset);
+    const auto answers = answers_in(peer.received);
+    BOOST_TEST_REQUIRE(answers.size() == 1);
+    BOOST_TEST(answers[0].status == 503);
+    BOOST_TEST(answers[0].closes());
+    BOOST_TEST(answers[0].head.find("Retry-After: 1\r\n") != std::string::npos);
+    BOOST_TEST(handler.handled == 0);
+    peer.go();
+    BOOST_TEST(run_until([&] { return connections->size() == 0; }));
+}
+
+BOOST_AUTO_TEST_CASE(a_connection_keeps_its_seat_until_it_is_closed) {
+    auto [peer, descriptor] = unix_pair();
+    Admission admission{{.connections_max = 1}};
+    connections->adopt({FileDescriptor{descriptor}, {}, {}, admission.decide({}).seat});
+    settle();
+    BOOST_TEST(admission.decide({}).refusal.has_value());
+    peer.go();
+    BOOST_TEST(run_until([&] { return !admission.decide({}).refusal; }));
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace next_id

@@ -426,6 +426,69 @@ BOOST_AUTO_TEST_CASE(who_asks_nothing_or_is_parked_may_stay) {
     BOOST_TEST(finished == 0);
 }
 
+BOOST_AUTO_TEST_CASE(who_was_idle_for_long_has_the_full_time_for_a_request) {
+    for (int second = 0; second < 100; ++second) connection->sweep();
+    peer.send("GET /a HT");
+    settle();
+    for (int second = 0; second < 30; ++second) connection->sweep();
+    BOOST_TEST(finished == 0);
+    peer.send("TP/1.1\r\nHost: a\r\n\r\n");
+    BOOST_TEST(run_until_answers(1));
+}
+
+BOOST_AUTO_TEST_CASE(a_byte_now_and_then_is_no_request) {
+    for (int second = 0; second < 31 && finished == 0; ++second) {
+        peer.send(second == 0 ? "GET /" : "a");
+        settle();
+        connection->sweep();
+    }
+    BOOST_TEST(finished == 1);
+}
+
+BOOST_AUTO_TEST_CASE(empty_lines_do_not_keep_an_idle_connection_open) {
+    for (int second = 0; second < 601 && finished == 0; ++second) {
+        peer.send("\r\n");
+        settle();
+        connection->sweep();
+    }
+    BOOST_TEST(finished == 1);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+namespace {
+
+struct ShortTempered : ConnectionFixture {
+    ShortTempered() : ConnectionFixture{unix_pair(), {.request_timeout_s = 2, .idle_timeout_s = 5}} {}
+
+    // Until it is closed.
+    unsigned sweeps() {
+        unsigned count = 0;
+        while (finished == 0 && count < 1000) connection->sweep(), ++count;
+        return count;
+    }
+};
+
+}  // namespace
+
+BOOST_FIXTURE_TEST_SUITE(http_connection_timeout_tests, ShortTempered)
+
+BOOST_AUTO_TEST_CASE(an_idle_connection_is_closed) {
+    BOOST_TEST(sweeps() == 6);
+}
+
+BOOST_AUTO_TEST_CASE(a_slow_request_is_given_up) {
+    peer.send("GET ");
+    settle();
+    BOOST_TEST(sweeps() == 3);
+}
+
+BOOST_AUTO_TEST_CASE(a_request_that_waits_for_ids_is_not_the_clients_fault) {
+    peer.send(get("/park"));
+    BOOST_TEST(run_until([&] { return handler.parked.size() == 1; }));
+    BOOST_TEST(sweeps() == 1000);
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace next_id

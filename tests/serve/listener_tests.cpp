@@ -1,6 +1,7 @@
 #include "sidecar/serve/listener.h"
 
 #include <sys/resource.h>
+#include <sys/un.h>
 
 #include <boost/test/unit_test.hpp>
 #include <optional>
@@ -8,6 +9,7 @@
 #include "sidecar/base/log.h"
 #include "sidecar/serve/socket.h"
 #include "tests/serve/loop_fixture.h"
+#include "tests/support/temp_dir.h"
 
 namespace next_id {
 namespace {
@@ -17,7 +19,7 @@ struct ListenerFixture : LoopFixture {
         auto socket = listen_tcp({"127.0.0.1", 0});
         BOOST_TEST_REQUIRE(socket.has_value());
         port = bound_port(*socket);
-        listener.emplace(&loop, std::move(*socket), Entrance{},
+        listener.emplace(&loop, std::move(*socket), Entrance{.admission = &admission},
                          [this](Accepted one) { accepted.push_back(std::move(one)); });
     }
     ~ListenerFixture() { listener.reset(); }
@@ -33,6 +35,7 @@ struct ListenerFixture : LoopFixture {
         return connected ? std::move(client) : FileDescriptor{};
     }
 
+    Admission admission{{.connections_max = 201}};
     std::uint16_t port = 0;
     std::vector<Accepted> accepted;
     std::optional<Listener> listener;
@@ -96,6 +99,36 @@ BOOST_AUTO_TEST_CASE(without_descriptors_it_does_not_spin) {
         ++turns;
     }
     BOOST_TEST(turns < 120);
+}
+
+BOOST_AUTO_TEST_CASE(it_says_who_came_and_who_may_not) {
+    std::vector<FileDescriptor> clients;
+    for (std::size_t i = 0; i < 201 + Admission::refused_max + 1; ++i) {
+        clients.push_back(connect());
+        BOOST_TEST_REQUIRE(bool{clients.back()});
+    }
+    BOOST_TEST(run_until([&] { return accepted.size() == 201 + Admission::refused_max; }));
+    char byte;
+    BOOST_TEST(run_until([&] { return recv(clients.back().get(), &byte, 1, MSG_DONTWAIT) == 0; }));  // closed at once
+    BOOST_TEST(!accepted[200].refusal);
+    BOOST_TEST_REQUIRE(accepted[201].refusal.has_value());
+    BOOST_TEST(accepted[201].refusal->status == 503);
+    for (const Accepted& one : accepted) BOOST_TEST((one.client.transport == Client::Transport::ipv4));
+    BOOST_TEST(accepted[0].client.address[0] == 127);
+}
+
+BOOST_AUTO_TEST_CASE(on_the_unix_socket_it_says_which_user_came) {
+    const TempDir dir;
+    auto socket = UnixSocket::listen(dir.path / "s", 0600);
+    BOOST_TEST_REQUIRE(socket.has_value());
+    listener.emplace(&loop, socket->take_descriptor(), Entrance{},
+                     [this](Accepted one) { accepted.push_back(std::move(one)); });
+    const FileDescriptor client{::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)};
+    sockaddr_un address{.sun_family = AF_UNIX, .sun_path = {}};
+    (dir.path / "s").native().copy(address.sun_path, sizeof address.sun_path - 1);
+    BOOST_TEST(::connect(client.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0);
+    BOOST_TEST(run_until([&] { return accepted.size() == 1; }));
+    BOOST_TEST((accepted[0].client == Client{.uid = getuid()}));
 }
 
 BOOST_AUTO_TEST_CASE(its_end_closes_the_socket) {
