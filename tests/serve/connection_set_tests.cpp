@@ -30,6 +30,7 @@ struct SetFixture : LoopFixture {
     }
 
     ScriptedHandler handler;
+    Admission admission{{.connections_max = 1}};
     std::optional<ConnectionSet> connections{std::in_place, &loop, handler};
     unsigned drained = 0;
 };
@@ -198,7 +199,6 @@ BOOST_AUTO_TEST_CASE(it_sweeps_by_itself) {
 BOOST_AUTO_TEST_CASE(who_may_not_come_in_is_told_why_without_being_asked) {
     auto [peer, descriptor] = unix_pair();
     peer.send(get("/a"));  // or its answer might be lost to a reset
-    Admission admission{{.connections_max = 1}};
     auto in = admission.decide({}), out = admission.decide({});
     connections->adopt({FileDescriptor{descriptor}, {}, {}, std::move(out.seat), out.refusal});
     BOOST_TEST(run_until([&] { return peer.over(); }));
@@ -215,7 +215,6 @@ BOOST_AUTO_TEST_CASE(who_may_not_come_in_is_told_why_without_being_asked) {
 
 BOOST_AUTO_TEST_CASE(a_connection_keeps_its_seat_until_it_is_closed) {
     auto [peer, descriptor] = unix_pair();
-    Admission admission{{.connections_max = 1}};
     connections->adopt({FileDescriptor{descriptor}, {}, {}, admission.decide({}).seat});
     settle();
     BOOST_TEST(admission.decide({}).refusal.has_value());
