@@ -297,24 +297,6 @@ BOOST_AUTO_TEST_CASE(a_sequence_that_is_missing_is_reported_once_and_used_once_i
     BOOST_CHECK(holds(one->log(), "reserving IDs works again"));
 }
 
-BOOST_AUTO_TEST_CASE(a_wrong_password_is_told_nowhere) {
-    shared_postgres().psql("CREATE ROLE wrong LOGIN IN ROLE guarded PASSWORD 'right-Pa55word'");
-    const std::string secret = "wrong-Pa55word";
-    const auto one = sidecar({{"PG_USER", "wrong"}, {"PG_PASSWORD", secret}, {"NEXT_ID_LOG_LEVEL", "trace"}});
-    one->start();
-    BOOST_CHECK(one->wait_for_log("password authentication failed"));
-    const TestAnswer answer = TestClient{one->http()}.get("/next-id");
-    BOOST_CHECK_EQUAL(answer.status, 503);
-    BOOST_CHECK(holds(answer.body, "\"msg\":\"connect postgresql failed\""));
-    BOOST_CHECK(holds(answer.body, "password authentication failed"));
-    std::ostringstream arguments;
-    arguments << std::ifstream{"/proc/" + std::to_string(one->pid()) + "/cmdline"}.rdbuf();
-    BOOST_CHECK(holds(arguments.str(), "serve"));
-    for (const std::string& said :
-         {one->log(), answer.body, arguments.str(), one->ask_admin("/status").body, one->ask_admin("/readyz").body})
-        BOOST_CHECK_MESSAGE(!holds(said, "Pa55word"), said);
-}
-
 BOOST_AUTO_TEST_CASE(a_password_file_is_read_anew_at_each_connection) {
     shared_postgres().psql(
         "CREATE ROLE rotated LOGIN IN ROLE guarded PASSWORD 'second';"
