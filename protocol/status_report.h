@@ -22,7 +22,8 @@ struct SequenceStatus {
     std::optional<double> seconds_left;          // at that demand; none without any
     std::optional<double> seconds_since_refill;  // none before the first
     std::uint64_t requests_waiting = 0;
-    // The lowest and the highest ID ever reserved; none before the first.
+    // The lowest and the highest ID ever reserved by this sidecar, or in the sequence's direction seen taken by others;
+    // none before the first.
     std::optional<std::int64_t> lowest_reserved, highest_reserved;
 };
 

@@ -6,6 +6,7 @@
 #include "protocol/http_response.h"
 #include "protocol/status_report.h"
 #include "sidecar/api/target.h"
+#include "sidecar/refill/guard.h"
 
 namespace next_id {
 
@@ -65,8 +66,8 @@ SequenceStatus status_of(SequenceRefill& sequence) {
         status.seconds_since_refill = std::chrono::duration<double>(Clock::now() - *refilled_at).count();
     status.requests_waiting = sequence.supply().waiting().size();
     if (mark.direction != 0) {
-        status.lowest_reserved = mark.lowest;
-        status.highest_reserved = mark.highest;
+        status.lowest_reserved = mark.direction < 0 ? furthest_of(mark, -1) : mark.lowest;
+        status.highest_reserved = mark.direction > 0 ? furthest_of(mark, 1) : mark.highest;
     }
     return status;
 }

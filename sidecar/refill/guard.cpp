@@ -70,6 +70,10 @@ Expected<Mark> advance_mark(const Mark& mark, const ReserveAnswer& answer, const
     return next;
 }
 
+std::int64_t furthest_of(const Mark& mark, int direction) {
+    return direction > 0 ? std::max(mark.highest, mark.last_value) : std::min(mark.lowest, mark.last_value);
+}
+
 bool covers(const Mark& mark, const Range& range) {
     return mark.direction != 0 && lowest_of(range) >= mark.lowest && highest_of(range) <= mark.highest;
 }
@@ -87,7 +91,10 @@ std::optional<std::int64_t> resume_past(std::string_view comment) {
 bool clears_mark(const Mark& mark, std::int64_t past, const InspectAnswer& sequence) {
     const auto& [minimum, maximum, increment, cache, cycles, persistence] = sequence.parameters;
     const bool ascending = increment > 0;
-    if (mark.direction != 0 && (ascending ? past < mark.highest : past > mark.lowest)) return false;
+    if (mark.direction != 0) {
+        const std::int64_t furthest = furthest_of(mark, ascending ? 1 : -1);
+        if (ascending ? past < furthest : past > furthest) return false;
+    }
     if (!sequence.last_value) return ascending ? minimum > past : maximum < past;  // its first value may be any
     return ascending ? *sequence.last_value >= past : *sequence.last_value <= past;
 }

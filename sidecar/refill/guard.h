@@ -25,6 +25,10 @@ std::string how_it_went_back(const Mark& mark, const ReserveAnswer& answer, std:
 // none of the ranges may be published. REQUIRES: how_it_went_back() found nothing; values in the answer.
 Expected<Mark> advance_mark(const Mark& mark, const ReserveAnswer& answer, const std::vector<Range>& ranges);
 
+// The ID beyond which, in that direction (1 or -1), none is known to be taken: this sidecar's own furthest, or the last
+// value that it saw, which others may have taken. REQUIRES: the mark has a direction.
+std::int64_t furthest_of(const Mark& mark, int direction);
+
 // True iff the whole range lies within the mark.
 bool covers(const Mark& mark, const Range& range);
 

@@ -207,8 +207,7 @@ void SequenceRefill::latch(Instant now, const std::string& how) {
     Mark mark = supply_.window().mark();
     mark.latched = true;
     supply_.window().set_mark(mark);
-    const std::string furthest =
-        mark.direction == 0 ? "none" : std::to_string(mark.direction > 0 ? mark.highest : mark.lowest);
+    const std::string furthest = mark.direction == 0 ? "none" : std::to_string(furthest_of(mark, mark.direction));
     state_ = RefillState::latched;
     problem_ =
         "the sequence went back: " + how +

@@ -68,11 +68,12 @@ void crash_under_load(const PgCluster::Options& options, std::int64_t block, Bes
 // How many crashes it takes until a value comes twice; 0 when it never does.
 int crashes_until_repeated(const PgCluster::Options& options, const char* statement, Callers::Take when) {
     constexpr int rounds_max = 30;
+    constexpr int sessions = 40;  // more than the 33 values of one record, so that hardly a moment has none on its way
     PgCluster cluster{options};
     cluster.psql(sequence_of(1));
     Ledger ledger;
     for (int round = 1; round <= rounds_max; ++round) {
-        Callers callers{conninfo(cluster), statement, 8, when};
+        Callers callers{conninfo(cluster), statement, sessions, when};
         std::this_thread::sleep_for(200ms);
         cluster.restart(PgStop::immediate);
         std::this_thread::sleep_for(100ms);

@@ -44,6 +44,7 @@ command_of() {
         process) target=mutation_hammer tries=3 ;;
         weak_memory) target=weak_memory && command=("$work/build/tests/model/weak_memory") && return ;;
         simulation) target=simulation && command=("$work/build/tests/simulation/simulation" --seeds 1000000 --seconds 40) && return ;;
+        refill) suite='*' ;;
         waiting) suite=waiting_list_tests target=mutation_waiting_list ;;
     esac
     command=("$work/build/tests/mutation/$target" --run_test="$suite" --catch_system_error=no --color_output=no)

@@ -117,6 +117,17 @@ BOOST_AUTO_TEST_CASE(the_comment_of_an_operator_is_read_exactly) {
         BOOST_TEST(!resume_past(text), "\"" << text << "\"");
 }
 
+// An old comment of an operator, and a sequence that went back less far than where others had moved it.
+BOOST_AUTO_TEST_CASE(a_mark_is_not_cleared_below_the_last_value_that_was_seen) {
+    const Mark seen_at_150{1, 1, 100, 150, true};
+    BOOST_TEST(!clears_mark(seen_at_150, 100, standing(120)));
+    BOOST_TEST(!clears_mark(seen_at_150, 149, standing(149)));
+    BOOST_TEST(clears_mark(seen_at_150, 150, standing(150)));
+    const Mark seen_at_minus_150{-1, -100, -1, -150, true};
+    BOOST_TEST(!clears_mark(seen_at_minus_150, -149, standing(-200, descending)));
+    BOOST_TEST(clears_mark(seen_at_minus_150, -150, standing(-150, descending)));
+}
+
 BOOST_AUTO_TEST_CASE(a_mark_is_cleared_by_what_reaches_it) {
     BOOST_TEST(!clears_mark(at_100, 99, standing(500)));
     BOOST_TEST(clears_mark(at_100, 100, standing(500)));

@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "sidecar/refill/guard.h"
 #include "tests/simulation/sidecar_model.h"
 
 namespace next_id::simulation {
@@ -268,7 +269,7 @@ class Scenario {
         for (const auto& sidecar : sidecars_) {
             if (!sidecar->running() || sidecar->busy()) return;  // its mark is not known, or about to move
             const Mark mark = sidecar->mark();
-            const std::int64_t its = increment > 0 ? mark.highest : mark.lowest;
+            const std::int64_t its = furthest_of(mark, increment > 0 ? 1 : -1);
             if (mark.direction != 0 && (!past || is_beyond(its, *past, increment))) past = its;
         }
         if (!past) return;

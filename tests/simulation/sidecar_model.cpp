@@ -153,7 +153,7 @@ bool SidecarModel::tells_of_going_back(const PgAnswer& answer) const {
 bool SidecarModel::told_to_resume(const Mark& mark) const {
     const auto past = resume_past(server_.model().comment());
     const std::int64_t increment = server_.model().definition().increment;
-    return past && !is_beyond(increment > 0 ? mark.highest : mark.lowest, *past, increment);
+    return past && !is_beyond(furthest_of(mark, increment > 0 ? 1 : -1), *past, increment);
 }
 
 // It latched, and asks for values again.
