@@ -18,10 +18,10 @@ inline PgCluster::Options lazy_postgres(std::vector<std::string> settings = {}) 
     return {.settings = settings};
 }
 
-// And they take their time.
-inline PgCluster::Options slow_postgres() {
+// And they take their time: so many microseconds for each.
+inline PgCluster::Options slow_postgres(int us = 1000) {
     PgCluster::Options options = lazy_postgres();
-    options.environment = {"LD_PRELOAD=" NEXT_ID_SLOW_WAL, "SLOW_WAL_US=1000"};
+    options.environment = {"LD_PRELOAD=" NEXT_ID_SLOW_WAL, "SLOW_WAL_US=" + std::to_string(us)};
     return options;
 }
 

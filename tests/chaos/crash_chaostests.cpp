@@ -65,11 +65,11 @@ void crash_under_load(const PgCluster::Options& options, std::int64_t block, Bes
         BOOST_TEST(sidecar->log().find("went back") == std::string::npos);
 }
 
-// How many crashes it takes until a value comes twice; 0 when it never does.
-int crashes_until_repeated(const PgCluster::Options& options, const char* statement, Callers::Take when) {
-    constexpr int rounds_max = 30;
-    constexpr int sessions = 40;  // more than the 33 values of one record, so that hardly a moment has none on its way
-    PgCluster cluster{options};
+// How many crashes it takes until a value comes twice; 0 when it never does. Writes so slow, and more sessions than a
+// record has values (33): so there is hardly a moment when no record of the sequence is on its way to the disk.
+int crashes_until_repeated(const char* statement, Callers::Take when) {
+    constexpr int rounds_max = 30, sessions = 40, write_us = 20'000;
+    PgCluster cluster{slow_postgres(write_us)};
     cluster.psql(sequence_of(1));
     Ledger ledger;
     for (int round = 1; round <= rounds_max; ++round) {
@@ -110,11 +110,11 @@ BOOST_AUTO_TEST_CASE(no_id_comes_twice_when_the_log_is_written_slowly) {
 // What the tests above would miss, were they blind: a value that is not known to be safe does come twice.
 BOOST_AUTO_TEST_CASE(without_the_message_values_come_twice) {
     for (const char* statement : {Callers::plain, Callers::with_xid})
-        BOOST_TEST(crashes_until_repeated(slow_postgres(), statement, Callers::Take::ready_for_query) > 0, statement);
+        BOOST_TEST(crashes_until_repeated(statement, Callers::Take::ready_for_query) > 0, statement);
 }
 
 BOOST_AUTO_TEST_CASE(taken_at_command_complete_values_come_twice) {
-    BOOST_TEST(crashes_until_repeated(slow_postgres(), Callers::with_message, Callers::Take::command_complete) > 0);
+    BOOST_TEST(crashes_until_repeated(Callers::with_message, Callers::Take::command_complete) > 0);
 }
 
 BOOST_AUTO_TEST_CASE(the_log_is_written_slowly_indeed) {

@@ -676,6 +676,16 @@ BOOST_AUTO_TEST_CASE(what_the_ring_has_no_room_for_is_published_in_order_later) 
     BOOST_TEST(refill->issued() == taken);
 }
 
+BOOST_AUTO_TEST_CASE(a_block_larger_than_the_ring_is_published_in_parts) {
+    slot_count = 4;
+    settings.mode = Increment::block;
+    sequence = {.start = 100'000'000};
+    sequence.parameters.increment = 100'000'000;
+    start_afresh();
+    for (run(); take_ids(30'000'000) != 0 && issued.count() < 500'000'000;) run_for(1s);
+    BOOST_TEST(issued.highest() - issued.lowest() + 1 == std::int64_t(issued.count()));
+}
+
 BOOST_AUTO_TEST_CASE(pending_ids_go_with_the_window) {
     slot_count = 4;
     sequence = {};

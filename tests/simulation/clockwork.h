@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "sidecar/base/clock.h"
+#include "sidecar/base/require.h"
 
 namespace next_id::simulation {
 
@@ -22,9 +23,14 @@ class Clockwork {
     }
     void after(Duration wait, std::function<void()> event) { at(now_ + wait, std::move(event)); }
 
+    // Ends the program when time stands still: somebody spins.
     void run_until(Instant end) {
+        constexpr int events_in_an_instant_max = 1'000'000;
+        int events = 0;
         while (!events_.empty() && events_.begin()->first.first <= end) {
             const auto first = events_.begin();
+            events = first->first.first == now_ ? events + 1 : 0;
+            require(events < events_in_an_instant_max);
             now_ = first->first.first;
             const auto event = std::move(first->second);
             events_.erase(first);
