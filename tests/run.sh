@@ -8,7 +8,6 @@ usage() {
 Usage: tests/run.sh [--long]
   --long    let the tests that hammer take their time (they see NEXT_ID_LONG=1)
 
-<<<<<<< HEAD
   dev           every suite, under AddressSanitizer and UndefinedBehaviorSanitizer; warnings are errors
   tsan          the suites with threads, under ThreadSanitizer
   quickstart    examples/quickstart.sh --once, twice
@@ -16,15 +15,7 @@ Usage: tests/run.sh [--long]
   instructions  what a request costs, counted by callgrind, against tests/bench/instructions.txt
   bench         tests/bench/run.sh --quick
   mutation      with --long only: tests/mutation/run.sh, the faults that the tests must find
-=======
-  dev         every suite, under AddressSanitizer and UndefinedBehaviorSanitizer; warnings are errors
-  tsan        the suites with threads, under ThreadSanitizer
-  quickstart  examples/quickstart.sh --once, twice
-  simulation  ten thousand seeds of the simulated refill (--long: half an hour of them)
-  bench       tests/bench/run.sh --quick
-  mutation    with --long only: tests/mutation/run.sh, the faults that the tests must find
-  fuzz        with --long only: tests/fuzz/run.sh, half an hour a target (every run replays its corpora, in dev)
->>>>>>> d37c530 (tests: fuzzers, and a table of smuggling)
+  fuzz          with --long only: tests/fuzz/run.sh, half an hour a target (every run replays its corpora, in dev)
 END
 }
 
@@ -40,7 +31,7 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 cd "$root"
 logs=$root/build/tests
 jobs=$(nproc)
-threaded='^(window|waiting|serve)' # the suites that ThreadSanitizer has something to say about
+threaded='^(window|waiting|serve|rate_limiter|admission)' # the suites that ThreadSanitizer has something to say about
 passed=0 failed=0 summary=()
 
 # count NAME PASSED FAILED SINCE
@@ -121,8 +112,10 @@ smoke simulation simulate
 smoke quickstart quickstart_twice
 smoke instructions instructions
 smoke bench tests/bench/run.sh --quick
-if [[ ${NEXT_ID_LONG:-} ]]; then smoke mutation tests/mutation/run.sh; fi
-if [[ ${NEXT_ID_LONG:-} ]]; then smoke fuzz tests/fuzz/run.sh 1800; fi
+if [[ ${NEXT_ID_LONG:-} ]]; then
+    smoke mutation tests/mutation/run.sh
+    smoke fuzz tests/fuzz/run.sh 1800
+fi
 
 printf '\n== sum, after %d s\n' "$SECONDS"
 printf '%s\n' "${summary[@]}"
