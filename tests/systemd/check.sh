@@ -12,6 +12,11 @@ sed "s,/usr/local/bin/next-id,$(command -v true)," "$unit" >"$work/next-id.servi
 said=$(systemd-analyze verify --man=no "$work/next-id.service" 2>&1) || true
 [[ -z $said ]] || { printf '%s\n' "$said" "systemd does not understand this unit."; exit 1; }
 
+if grep -q '^ProcSubset=pid' "$unit"; then
+    echo "ProcSubset=pid hides the boot's ID (/proc/sys/kernel/random/boot_id), without which no window is adopted."
+    exit 1
+fi
+
 systemd-analyze security --offline=true --no-pager --threshold="$exposure_max" "$work/next-id.service" >"$work/rights" || {
     grep -E '^✗|exposure level' "$work/rights"
     echo "It has more rights than it needs."
