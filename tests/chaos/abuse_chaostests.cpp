@@ -142,7 +142,9 @@ void ask(const std::string& address, const std::string& bytes) {
 struct AbuseFixture {
     AbuseFixture() {
         sidecar.set("NEXT_ID_TOKEN_FILE", file("tokens", "the-token\n"));
-        sidecar.set("NEXT_ID_RATE", "5000/s");
+        sidecar.set("NEXT_ID_RATE", "5000/s");  // of IDs, since who has a token could take all that there are
+        sidecar.set("NEXT_ID_RATE_IDS", "yes");
+        sidecar.set("NEXT_ID_BURST", "20000");
         sidecar.set("NEXT_ID_CONNECTIONS_PER_CLIENT", "300");
         sidecar.set("NEXT_ID_REQUEST_TIMEOUT", "2s");
     }
