@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <condition_variable>
-#include <fstream>
 #include <functional>
 #include <mutex>
 
@@ -141,18 +140,12 @@ void ask(const std::string& address, const std::string& bytes) {
 
 struct AbuseFixture {
     AbuseFixture() {
-        sidecar.set("NEXT_ID_TOKEN_FILE", file("tokens", "the-token\n"));
+        sidecar.set("NEXT_ID_TOKEN_FILE", sidecar.write_file("tokens", "the-token\n"));
         sidecar.set("NEXT_ID_RATE", "5000/s");  // of IDs, since who has a token could take all that there are
         sidecar.set("NEXT_ID_RATE_IDS", "yes");
         sidecar.set("NEXT_ID_BURST", "20000");
         sidecar.set("NEXT_ID_CONNECTIONS_PER_CLIENT", "300");
         sidecar.set("NEXT_ID_REQUEST_TIMEOUT", "2s");
-    }
-
-    std::string file(const std::string& name, const std::string& content) const {
-        const std::string path = sidecar.directory() + "/" + name;
-        std::ofstream{path} << content;
-        return path;
     }
 
     void check_that_honest_clients_do_not_suffer(const std::function<void(Crowd&)>& add_abuses) {
@@ -213,8 +206,8 @@ BOOST_AUTO_TEST_CASE(of_plain_http) {
 
 BOOST_AUTO_TEST_CASE(of_tls) {
     const Certificate authority = Certificate::authority("test"), server = authority.issue("localhost");
-    sidecar.set("NEXT_ID_TLS_CERT", file("cert.pem", server.pem()));
-    sidecar.set("NEXT_ID_TLS_KEY", file("key.pem", server.key_pem()));
+    sidecar.set("NEXT_ID_TLS_CERT", sidecar.write_file("cert.pem", server.pem()));
+    sidecar.set("NEXT_ID_TLS_KEY", sidecar.write_file("key.pem", server.key_pem()));
     sidecar.start_ready();
     check_that_honest_clients_do_not_suffer([this](Crowd& abusers) {
         const std::string https = sidecar.http();

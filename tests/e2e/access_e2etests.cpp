@@ -1,7 +1,6 @@
 // Who gets IDs from the real program, how many and how fast; and what becomes of those who only hold connections.
 #include <boost/test/unit_test.hpp>
 #include <filesystem>
-#include <fstream>
 #include <memory>
 
 #include "tests/support/sidecar_process.h"
@@ -23,12 +22,6 @@ struct AccessFixture {
         for (const auto& [name, value] : settings) sidecar.set(name, *value);
         sidecar.start_ready();
         return sidecar;
-    }
-    std::string file(const std::string& name, const std::string& content) const {
-        const fs::path path = fs::path{sidecar.directory()} / name;
-        fs::create_directories(path.parent_path());
-        std::ofstream{path} << content;
-        return path;
     }
 
     // What curl prints: the status, and the headers if asked for.
@@ -54,7 +47,7 @@ struct AccessFixture {
 BOOST_FIXTURE_TEST_SUITE(access_e2etests, AccessFixture)
 
 BOOST_AUTO_TEST_CASE(a_token_is_wanted_on_tcp_and_where_asked_on_the_socket) {
-    const std::string tokens = file("tokens", "# for the shop\nsesame-one\nsesame-two\n");
+    const std::string tokens = sidecar.write_file("tokens", "# for the shop\nsesame-one\nsesame-two\n");
     run({{"NEXT_ID_TOKEN_FILE", tokens}});
     BOOST_CHECK_EQUAL(over_tcp(), "401");
     BOOST_CHECK_EQUAL(over_tcp({"-H", "Authorization: Bearer sesame-one"}), "200");
@@ -80,10 +73,10 @@ BOOST_AUTO_TEST_CASE(a_token_is_wanted_on_tcp_and_where_asked_on_the_socket) {
 }
 
 BOOST_AUTO_TEST_CASE(tokens_are_rotated_behind_a_link_and_a_broken_file_changes_nothing) {
-    file("v1/tokens", "old-token\n");
-    file("v2/tokens", "old-token\nnew-token\n");
-    file("v3/tokens", "new-token and what should not be here\n");
-    file("v4/tokens", "new-token\n");
+    sidecar.write_file("v1/tokens", "old-token\n");
+    sidecar.write_file("v2/tokens", "old-token\nnew-token\n");
+    sidecar.write_file("v3/tokens", "new-token and what should not be here\n");
+    sidecar.write_file("v4/tokens", "new-token\n");
     const fs::path dir{sidecar.directory()};
     const auto swap_to = [&](const std::string& version) {
         fs::create_directory_symlink(version, dir / "next");
@@ -114,7 +107,7 @@ BOOST_AUTO_TEST_CASE(tokens_are_rotated_behind_a_link_and_a_broken_file_changes_
 }
 
 BOOST_AUTO_TEST_CASE(without_tokens_it_does_not_start) {
-    sidecar.set("NEXT_ID_TOKEN_FILE", file("tokens", "# none yet\n"));
+    sidecar.set("NEXT_ID_TOKEN_FILE", sidecar.write_file("tokens", "# none yet\n"));
     BOOST_CHECK_EQUAL(sidecar.run_to_exit(), 78);
     BOOST_CHECK(sidecar.log().find("/tokens: it holds no token; write one a line") != std::string::npos);
     sidecar.set("NEXT_ID_TOKEN_FILE", sidecar.directory() + "/nothing");
@@ -123,7 +116,7 @@ BOOST_AUTO_TEST_CASE(without_tokens_it_does_not_start) {
 }
 
 BOOST_AUTO_TEST_CASE(status_wants_a_token_of_its_own_and_health_none) {
-    const std::string tokens = file("tokens", "sesame\n");
+    const std::string tokens = sidecar.write_file("tokens", "sesame\n");
     run({{"NEXT_ID_ADMIN_TOKEN_FILE", tokens}});
     const std::string admin = "http://" + sidecar.admin();
     BOOST_CHECK_EQUAL(curl({admin + "/status"}), "401");

@@ -21,11 +21,6 @@ struct SecretsFixture {
         shared_postgres().psql("DROP ROLE IF EXISTS other; CREATE ROLE other LOGIN IN ROLE guarded PASSWORD 'right'");
     }
 
-    std::string file(const std::string& name, const std::string& content) const {
-        const std::string path = sidecar.directory() + "/" + name;
-        std::ofstream{path} << content;
-        return path;
-    }
     void set(const SidecarSettings& settings) {
         for (const auto& [name, value] : settings) sidecar.set(name, *value);
     }
@@ -81,7 +76,7 @@ BOOST_AUTO_TEST_CASE(of_a_password_in_the_environment) {
 }
 
 BOOST_AUTO_TEST_CASE(of_a_password_in_a_file) {
-    sidecar.set("PG_PASSWORD_FILE", file("password", "wrong-" + word + "\n"));
+    sidecar.set("PG_PASSWORD_FILE", sidecar.write_file("password", "wrong-" + word + "\n"));
     check_running("password authentication failed");
 }
 
@@ -98,28 +93,28 @@ BOOST_AUTO_TEST_CASE(of_a_connection_string) {
 }
 
 BOOST_AUTO_TEST_CASE(of_tokens) {
-    set({{"NEXT_ID_TOKEN_FILE", file("tokens", "# " + word + "\ntoken-" + word + "\n")},
-         {"NEXT_ID_ADMIN_TOKEN_FILE", file("admin-tokens", "admin-" + word + "\n")},
+    set({{"NEXT_ID_TOKEN_FILE", sidecar.write_file("tokens", "# " + word + "\ntoken-" + word + "\n")},
+         {"NEXT_ID_ADMIN_TOKEN_FILE", sidecar.write_file("admin-tokens", "admin-" + word + "\n")},
          {"PG_PASSWORD", "wrong-" + word}});
     check_running("password authentication failed");
-    file("tokens", "token-" + word + " and more\n");
+    sidecar.write_file("tokens", "token-" + word + " and more\n");
     check_refused("--token-file");
 }
 
 BOOST_AUTO_TEST_CASE(of_a_private_key) {
     set({{"PG_PASSWORD", ""},
-         {"NEXT_ID_TLS_CERT", file("cert.pem", "-----BEGIN CERTIFICATE-----\n" + word)},
-         {"NEXT_ID_TLS_KEY", file("key.pem", "-----BEGIN PRIVATE KEY-----\n" + word)}});
+         {"NEXT_ID_TLS_CERT", sidecar.write_file("cert.pem", "-----BEGIN CERTIFICATE-----\n" + word)},
+         {"NEXT_ID_TLS_KEY", sidecar.write_file("key.pem", "-----BEGIN PRIVATE KEY-----\n" + word)}});
     check_refused("cannot speak TLS");
 }
 
 BOOST_AUTO_TEST_CASE(of_a_settings_file) {
-    sidecar.set("NEXT_ID_CONFIG",
-                file("settings", "pg-password = " + word + "\npg-conninfo = password=" + word + " x y\n"));
+    sidecar.set("NEXT_ID_CONFIG", sidecar.write_file("settings", "pg-password = " + word +
+                                                                     "\npg-conninfo = password=" + word + " x y\n"));
     check_refused("not a libpq connection string");
-    sidecar.set("NEXT_ID_CONFIG", file("settings", "pg-pasword = " + word + "\n"));
+    sidecar.set("NEXT_ID_CONFIG", sidecar.write_file("settings", "pg-pasword = " + word + "\n"));
     check_refused("is no setting");
-    sidecar.set("NEXT_ID_CONFIG", file("settings", "pg-password " + word + "\n"));
+    sidecar.set("NEXT_ID_CONFIG", sidecar.write_file("settings", "pg-password " + word + "\n"));
     check_refused("settings:1");
 }
 

@@ -73,6 +73,13 @@ SidecarProcess::~SidecarProcess() {
     std::filesystem::remove_all(directory_, none);
 }
 
+std::string SidecarProcess::write_file(const std::string& name, const std::string& content) const {
+    const std::filesystem::path path = std::filesystem::path{directory_} / name;
+    std::filesystem::create_directories(path.parent_path());
+    std::ofstream{path} << content;
+    return path;
+}
+
 void SidecarProcess::launch(std::optional<ProgramUser> user) {
     const std::string file = directory_ + "/log";
     std::error_code none;

@@ -54,6 +54,8 @@ class SidecarProcess {
     std::string https() const { return address("https"); }  // with --tls-cert, instead
     std::string admin() const { return address("admin"); }  // 127.0.0.1:PORT
     std::string setting(const std::string& name) const;
+    // Writes a file into its directory, and returns the path: the value of a setting that names one.
+    std::string write_file(const std::string& name, const std::string& content) const;
     void set(const std::string& name, const std::string& value) { environment_[name] = value; }
 
     // What it has said since the last start.
