@@ -294,7 +294,7 @@ BOOST_AUTO_TEST_CASE(a_sequence_that_is_missing_is_reported_once_and_used_once_i
 
     shared_postgres().psql("CREATE SEQUENCE made_later");
     BOOST_CHECK(wait_until([&] { return client.get("/next-id").status == 200; }));
-    BOOST_CHECK(holds(one->log(), "reserving IDs works again"));
+    BOOST_CHECK(one->wait_for_log("reserving IDs works again"));
 }
 
 BOOST_AUTO_TEST_CASE(a_password_file_is_read_anew_at_each_connection) {
