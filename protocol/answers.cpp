@@ -2,10 +2,9 @@
 
 #include <rapidjson/writer.h>
 
-#include <charconv>
 #include <cstdlib>
-#include <limits>
 
+#include "protocol/decimal.h"
 #include "protocol/json_text.h"
 
 namespace next_id {
@@ -14,12 +13,11 @@ namespace {
 
 constexpr std::string_view success_front = R"({"code":0,"msg":"success","data":{)";
 constexpr std::string_view success_back = "}}\n";
-constexpr std::size_t int64_digits_max = std::numeric_limits<std::int64_t>::digits10 + 2;  // -9223372036854775808
 
 // Writes `number` between a pair of `quote`s (if any) and `behind` it.
 void append_number(std::string& body, std::int64_t number, std::string_view quote, std::string_view behind) {
     char bytes[int64_digits_max];
-    const auto size = static_cast<std::size_t>(std::to_chars(bytes, bytes + sizeof bytes, number).ptr - bytes);
+    const auto size = static_cast<std::size_t>(write_decimal(bytes, number) - bytes);
     body.append(quote).append(bytes, size).append(quote).append(behind);
 }
 
@@ -34,7 +32,7 @@ void append_each(std::string& body, std::span<const Range> ranges, std::string_v
         for (std::uint64_t i = 0; i < range.count; ++i, id += static_cast<std::uint64_t>(range.step)) {
             char* at = bytes;
             if (!quote.empty()) *at++ = quote.front();
-            at = std::to_chars(at, bytes + sizeof bytes, static_cast<std::int64_t>(id)).ptr;
+            at = write_decimal(at, static_cast<std::int64_t>(id));
             if (!quote.empty()) *at++ = quote.front();
             *at++ = behind;
             body.append(bytes, static_cast<std::size_t>(at - bytes));

@@ -1,10 +1,10 @@
 #include "protocol/http_response.h"
 
 #include <array>
-#include <charconv>
 #include <cstdlib>
 #include <cstring>
-#include <limits>
+
+#include "protocol/decimal.h"
 
 namespace next_id {
 
@@ -18,7 +18,6 @@ constexpr std::string_view json_200 =
 constexpr std::string_view head_end = "\r\n\r\n";
 constexpr std::string_view id_front = R"({"code":0,"msg":"success","data":{"id":)";
 constexpr std::string_view id_back = "}}\n";
-constexpr std::size_t int64_digits_max = std::numeric_limits<std::int64_t>::digits10 + 2;  // -9223372036854775808
 
 // Of the statuses that we answer with. HTTP/1.1 whatever the client speaks: it says what we can (RFC 9110, 6.2).
 std::string_view status_line(int status) {
@@ -52,9 +51,9 @@ std::string_view status_line(int status) {
     }
 }
 
-void append_number(std::string& out, std::uint64_t number) {
+void append_number(std::string& out, std::int64_t number) {
     char digits[int64_digits_max];
-    const char* end = std::to_chars(digits, digits + sizeof digits, number).ptr;
+    const char* end = write_decimal(digits, number);
     out.append(digits, static_cast<std::size_t>(end - digits));
 }
 
@@ -70,7 +69,7 @@ void append_response(std::string& out, const ResponseHead& head, std::string_vie
                        head.allow.empty() && head.retry_after_seconds == 0 && !head.www_authenticate;
     if (plain) {
         out.append(json_200);
-        append_number(out, body.size());
+        append_number(out, std::int64_t(body.size()));
         out.append(head_end).append(body);
         return;
     }
@@ -88,7 +87,7 @@ void append_response(std::string& out, const ResponseHead& head, std::string_vie
     }
     if (!head.head_only) {
         out.append("Content-Length: ");
-        append_number(out, body.size());
+        append_number(out, std::int64_t(body.size()));
         out.append("\r\n");
     }
     out.append("\r\n");
@@ -113,7 +112,7 @@ void append_id_response(std::string& out, std::int64_t id) {
 
     char bytes[id_at + int64_digits_max + id_back.size()];
     std::memcpy(bytes, front.data(), front.size());
-    char* end = std::to_chars(bytes + id_at, bytes + sizeof bytes, id).ptr;
+    char* end = write_decimal(bytes + id_at, id);
     std::memcpy(end, id_back.data(), id_back.size());
     end += id_back.size();
     const auto body_bytes = end - (bytes + body_at);
