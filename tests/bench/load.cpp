@@ -4,6 +4,7 @@
 // line of key=value. Connections that the server drops are dialled again until the end.
 #include <fcntl.h>
 #include <sys/epoll.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -36,7 +37,7 @@ using Instant = Clock::time_point;
 
 constexpr std::size_t answer_bytes_max =
     256 * 1024;  // a connection's buffer: what may lie there unread, and one answer
-constexpr auto dial_timeout = std::chrono::seconds(1);
+constexpr auto dial_timeout = std::chrono::seconds(5);  // a SYN that found no room is sent again after a second
 constexpr auto redial_pause = std::chrono::milliseconds(10);
 constexpr auto await_pause = std::chrono::milliseconds(1);
 constexpr auto clock_check = std::chrono::milliseconds(50);  // how late the end may be noticed when nothing comes
@@ -130,6 +131,8 @@ class Load {
             }
         }
         if (options_.on_word) wait_for_word();
+        // With a rate, sleep until a request is due and not the usual 50 us longer.
+        if (options_.rate > 0) ::prctl(PR_SET_TIMERSLACK, 1UL);
         begin_ = now_ = Clock::now();
         const Instant end = begin_ + longest;
         for (Connection& connection : connections_) become_free(connection, options_.depth);
@@ -162,10 +165,12 @@ class Load {
     void turn(Instant end) {
         std::array<epoll_event, 256> events;
         Clock::duration longest = down_ > 0 ? Clock::duration(redial_pause) : Clock::duration(clock_check);
-        if (options_.rate > 0) longest = {};  // the next request falls due sooner than a millisecond can tell
-        const auto wait_ms = std::chrono::ceil<std::chrono::milliseconds>(std::min(longest, end - now_)).count();
-        const int count = ::epoll_wait(epoll_, events.data(), events.size(), static_cast<int>(wait_ms));
-        if (count < 0 && errno != EINTR) throw std::system_error(errno, std::generic_category(), "epoll_wait");
+        if (options_.rate > 0 && !free_.empty()) longest = std::min(longest, due_of(asked_) - now_);
+        const auto wait = std::max(std::min(longest, end - now_), Clock::duration::zero());
+        const auto wait_s = std::chrono::floor<std::chrono::seconds>(wait);
+        const timespec timeout{.tv_sec = wait_s.count(), .tv_nsec = std::chrono::nanoseconds(wait - wait_s).count()};
+        const int count = ::epoll_pwait2(epoll_, events.data(), events.size(), &timeout, nullptr);
+        if (count < 0 && errno != EINTR) throw std::system_error(errno, std::generic_category(), "epoll_pwait2");
         now_ = Clock::now();
         for (int i = 0; i < count; ++i) {
             auto& connection = *static_cast<Connection*>(events[static_cast<std::size_t>(i)].data.ptr);
@@ -182,12 +187,16 @@ class Load {
         free_.insert(free_.end(), requests, &connection);
     }
 
+    Instant due_of(std::uint64_t request) const {
+        return begin_ + std::chrono::duration_cast<Clock::duration>(
+                            std::chrono::duration<double>(static_cast<double>(request) / options_.rate));
+    }
+
     // A request that finds no connection free is late, and its latency counts from when it was due: so a server that
     // stalls is not asked less.
     void ask_what_is_due() {
         while (!free_.empty()) {
-            const Instant due = begin_ + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(
-                                             static_cast<double>(asked_) / options_.rate));
+            const Instant due = due_of(asked_);
             if (due > now_) return;
             Connection& connection = *free_.front();
             free_.pop_front();

@@ -2,6 +2,7 @@
 // the least that can hand out numbers safely, a bare compare-and-swap in the same mapping. Names are ROW/WHO: run.sh
 // reads them. Times are wall-clock, per ID or per request.
 #include <benchmark/benchmark.h>
+#include <sched.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -73,7 +74,28 @@ bool swap_in(Window<>::Header& header) {
     return true;
 }
 
-// Another process that does the same to the same mapping, for as long as this object lives.
+// Puts the calling thread on the nth of its cores, if there are so many, until the end of the scope: two that the
+// scheduler leaves on one core take turns, and do not fight.
+class OnCore {
+ public:
+    explicit OnCore(int nth) {
+        if (::sched_getaffinity(0, sizeof before_, &before_) != 0) fail("sched_getaffinity");
+        if (CPU_COUNT(&before_) <= nth) return;
+        std::size_t core = 0;
+        for (int passed = CPU_ISSET(0, &before_); passed <= nth; passed += CPU_ISSET(core, &before_)) ++core;
+        cpu_set_t one;
+        CPU_ZERO(&one);
+        CPU_SET(core, &one);
+        if (::sched_setaffinity(0, sizeof one, &one) != 0) fail("sched_setaffinity");
+    }
+    ~OnCore() { ::sched_setaffinity(0, sizeof before_, &before_); }
+    OnCore(const OnCore&) = delete;
+
+ private:
+    cpu_set_t before_;
+};
+
+// Another process that does the same to the same mapping, on another core, for as long as this object lives.
 class Rival {
  public:
     template <class Work>
@@ -81,6 +103,7 @@ class Rival {
         if (child_ < 0) fail("fork");
         if (child_ != 0) return;
         ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+        const OnCore second{1};
         for (;;) work();
     }
     ~Rival() {
@@ -104,6 +127,7 @@ void tear_down(const benchmark::State&) {
 
 template <std::uint64_t count>
 void take(benchmark::State& state) {
+    const OnCore own{state.thread_index()};
     Window<> window = shared->get();
     for (auto _ : state)
         if (!take_from<count>(window)) return state.SkipWithError("the window is empty");
@@ -111,6 +135,7 @@ void take(benchmark::State& state) {
 }
 
 void compare_and_swap(benchmark::State& state) {
+    const OnCore own{state.thread_index()};
     Window<>::Header& header = shared->header();
     for (auto _ : state)
         if (!swap_in(header)) return state.SkipWithError("the counter has ended");
