@@ -28,11 +28,10 @@ constexpr HttpError bad_target{400,
                                "the target is neither a path nor an http or https URL with a host and no user name"};
 constexpr HttpError connect_refused{405, "CONNECT is not supported: this is no proxy; use GET, HEAD or POST"};
 constexpr HttpError body_refused{413, "a request body is not accepted; send none, parameters belong into the query"};
-constexpr HttpError target_too_long{414, "the request target is longer than 4096 bytes; shorten it"};
-constexpr HttpError head_too_large{
-    431, "request line and headers are longer than 8192 bytes; send fewer or shorter headers"};
-static_assert(request_target_bytes_max == 4096 && request_head_bytes_max == 8192,
-              "the sentences above name the limits");
+// fail() puts the limit in place of the #.
+constexpr HttpError target_too_long{414, "the request target is longer than # bytes; shorten it"};
+constexpr HttpError head_too_large{431,
+                                   "request line and headers are longer than # bytes; send fewer or shorter headers"};
 
 constexpr char lower(char c) {
     return c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c;
@@ -51,11 +50,14 @@ std::string_view trimmed(std::string_view value) {
 // True iff nothing in it could end a host and its port for someone else who reads it: no white space, comma, slash,
 // user name. Empty is well: so Host is sent for a target without an authority (RFC 9112, 3.2).
 bool is_host_and_port(std::string_view text) {
-    return !text.starts_with(':') && std::ranges::all_of(text, [](char c) {
-        const char letter = lower(c);
-        return (letter >= 'a' && letter <= 'z') || (c >= '0' && c <= '9') ||
-               std::string_view{".-:_[]~%"}.find(c) != std::string_view::npos;
-    });
+    static constexpr auto allowed = [] {
+        std::array<bool, 256> table{};
+        for (const char c : std::string_view{"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-:_[]~%"})
+            table[static_cast<unsigned char>(c)] = true;
+        return table;
+    }();
+    return !text.starts_with(':') &&
+           std::ranges::all_of(text, [](char c) { return allowed[static_cast<unsigned char>(c)]; });
 }
 
 // True iff each CR and LF is half of a CR LF, no line begins with white space or a colon, and no byte is NUL. llhttp 8
@@ -83,9 +85,9 @@ std::string_view target_so_far(std::string_view head) {
 }
 
 // Why llhttp stopped behind `read`.
-const HttpError& broken(llhttp_errno_t reason, std::string_view read) {
+const HttpError& broken(llhttp_errno_t reason, std::string_view read, std::size_t target_bytes_max) {
     // llhttp reports no part of a target in which it finds a wrong byte. In pieces it would have been too long already.
-    if (reason == HPE_USER || target_so_far(read).size() > request_target_bytes_max) return target_too_long;
+    if (reason == HPE_USER || target_so_far(read).size() > target_bytes_max) return target_too_long;
     switch (reason) {
         case HPE_INVALID_METHOD:
             return not_http;
@@ -155,7 +157,7 @@ struct HttpParser::Callbacks {
     static int on_url(llhttp_t* llhttp, const char* at, std::size_t length) {
         HttpParser& self = parser(llhttp);
         extends(self.target_, self, at, length);
-        return self.target_.end - self.target_.begin > request_target_bytes_max ? HPE_USER : HPE_OK;
+        return self.target_.end - self.target_.begin > self.target_bytes_max() ? HPE_USER : HPE_OK;
     }
 
     static int on_header_field(llhttp_t* llhttp, const char* at, std::size_t length) {
@@ -225,7 +227,7 @@ HttpParser::Result HttpParser::parse(std::string_view bytes, std::size_t& consum
     }
 
     const std::size_t before = held_.size();
-    bytes = bytes.substr(0, request_head_bytes_max - before);
+    bytes = bytes.substr(0, head_bytes_max_ - before);
     if (before != 0) held_.append(bytes);
     start_ = before != 0 ? held_.data() : bytes.data();
 
@@ -238,9 +240,10 @@ HttpParser::Result HttpParser::parse(std::string_view bytes, std::size_t& consum
     }
     const std::string_view read{start_, before + bytes.size()};
     if (reason != HPE_OK) {
-        return fail(broken(reason, read.substr(0, static_cast<std::size_t>(llhttp_get_error_pos(&llhttp_) - start_))));
+        const auto good_bytes = static_cast<std::size_t>(llhttp_get_error_pos(&llhttp_) - start_);
+        return fail(broken(reason, read.substr(0, good_bytes), target_bytes_max()));
     }
-    if (read.size() == request_head_bytes_max) return fail(too_large(read));
+    if (read.size() == head_bytes_max_) return fail(too_large(read));
     if (before == 0) held_.assign(bytes);
     consumed = bytes.size();
     return Result::need_more;
@@ -334,6 +337,11 @@ HttpParser::Result HttpParser::fail(const HttpError& error) {
     state_ = State::failed;
     error_ = error;
     held_ = {};
+    if (const std::size_t limit_at = error.sentence.find('#'); limit_at != error.sentence.npos) {
+        held_ = error.sentence;
+        held_.replace(limit_at, 1, std::to_string(error.status == 414 ? target_bytes_max() : head_bytes_max_));
+        error_.sentence = held_;
+    }
     return Result::error;
 }
 

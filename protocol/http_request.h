@@ -14,8 +14,9 @@
 
 namespace next_id {
 
-inline constexpr std::size_t request_target_bytes_max = 4096;  // beyond it 414
-inline constexpr std::size_t request_head_bytes_max = 8192;  // request line, headers and the empty line: beyond it 431
+// Of request line, headers and the empty line, if nothing else is said: beyond it 431. A target may have half as many,
+// beyond it 414.
+inline constexpr std::size_t head_bytes_max_default = 8192;
 
 struct HttpRequest {
     enum class Method : std::uint8_t { get, head, post, other };
@@ -48,13 +49,16 @@ class HttpParser {
     HttpParser(const HttpParser&) = delete;
     HttpParser& operator=(const HttpParser&) = delete;
 
+    // Before the first parse.
+    void set_head_bytes_max(std::size_t bytes) { head_bytes_max_ = bytes; }
+
     // Reads from the front of `bytes` until one request is whole. The views in request() live until the next call, or
     // as long as `bytes`, whichever is shorter. A request that is the same as the last one, byte for byte, is not
     // parsed again. After a request without keep-alive anything but CR and LF is an error.
     Result parse(std::string_view bytes, std::size_t& consumed);
 
     const HttpRequest& request() const { return request_; }
-    const HttpError& error() const { return error_; }
+    const HttpError& error() const { return error_; }  // lives as long as the parser
 
     // True iff bytes of an unfinished request are held (the empty lines that some clients send after a request do not
     // count).
@@ -84,13 +88,17 @@ class HttpParser {
     const HttpError* wrong_in_head(std::string_view head) const;
     const HttpError* resolve_target();
     Result fail(const HttpError& error);
+    std::size_t target_bytes_max() const { return head_bytes_max_ / 2; }
     std::string_view text(Span span) const { return {start_ + span.begin, span.end - span.begin}; }
     bool seen(Field field) const { return (seen_ >> static_cast<unsigned>(field) & 1U) != 0; }
 
+    std::size_t head_bytes_max_ = head_bytes_max_default;
     llhttp_t llhttp_;
     State state_ = State::reading;
     const char* start_ = nullptr;  // of the request being read: in the caller's bytes, or held_
-    std::string held_;             // the request from its first byte, when it did not come whole; later: the last one
+    // The request from its first byte, when it did not come whole; then the last one; after an error, what to say of
+    // it.
+    std::string held_;
     Span target_, name_, value_;
     Field field_ = Field::ignored;  // whose value is being read
     std::array<Span, fields> values_;

@@ -109,7 +109,8 @@ Expected<Nothing> Sidecar::open_windows() {
                            .deliver =
                                [this](const Waiter& waiter, WaitResult result, std::span<const Range> ranges) {
                                    threads_[waiter.thread]->deliver(waiter.request, result, ranges);
-                               }}));
+                               }},
+            config_.waiting_max));
     }
     return Nothing{};
 }
@@ -136,7 +137,9 @@ Entrance Sidecar::entrance(bool token_needed, Admission& admission) const {
     return {.token_needed = token_needed,
             .admission = &admission,
             .request_timeout_s = seconds(config_.request_timeout),
-            .idle_timeout_s = seconds(config_.idle_timeout)};
+            .idle_timeout_s = seconds(config_.idle_timeout),
+            .head_bytes_max = config_.head_bytes_max,
+            .answers_bytes_max = config_.answers_bytes_max};
 }
 
 // The first serve thread accepts for all of them.

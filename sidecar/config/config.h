@@ -88,6 +88,9 @@ struct Config {
     bool rate_ids = false;    // the rate is one of IDs, not of requests
     std::size_t connections_max = 0;
     std::size_t connections_per_client = 0;       // 0: not limited
+    std::size_t head_bytes_max = 0;               // of a request
+    std::size_t answers_bytes_max = 0;            // that a client has not read yet, of one connection
+    std::size_t waiting_max = 0;                  // requests for IDs of one sequence
     std::chrono::milliseconds request_timeout{};  // to send a request, to read its answer
     std::chrono::milliseconds idle_timeout{};     // between two requests
 

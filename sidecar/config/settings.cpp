@@ -44,6 +44,8 @@ constexpr std::array answers{std::pair{std::string_view{"yes"}, true}, std::pair
 
 constexpr std::int64_t window_ids_most = 1'000'000'000;
 constexpr std::int64_t connections_most = 1'000'000;
+constexpr std::int64_t head_bytes_least = 512, head_bytes_most = 65536;
+constexpr std::int64_t answers_bytes_least = 4096, answers_bytes_most = 1 << 30;
 
 using Text = std::string_view;
 
@@ -89,6 +91,15 @@ const std::array table{
     Setting{"connections-per-client", "NEXT_ID_CONNECTIONS_PER_CLIENT", "none", "N",
             "the same for each client: an address, or a user of the Unix socket",
             [](Text text, Config& c) { return store(parse_whole_or_none(text, 1, connections_most), c.connections_per_client); }},
+    Setting{"head-bytes-max", "NEXT_ID_HEAD_BYTES_MAX", "8192", "N",
+            "of a request line and its headers; the target may be half as long",
+            [](Text text, Config& c) { return store(parse_whole(text, head_bytes_least, head_bytes_most), c.head_bytes_max); }},
+    Setting{"answers-bytes-max", "NEXT_ID_ANSWERS_BYTES_MAX", "262144", "N",
+            "answers held for a client that does not read them; then no more of its requests are looked at",
+            [](Text text, Config& c) { return store(parse_whole(text, answers_bytes_least, answers_bytes_most), c.answers_bytes_max); }},
+    Setting{"waiting-max", "NEXT_ID_WAITING_MAX", "16384", "N",
+            "requests that may wait when no ID of a sequence is left; those beyond are told 503",
+            [](Text text, Config& c) { return store(parse_whole(text, 1, connections_most), c.waiting_max); }},
     Setting{"request-timeout", "NEXT_ID_REQUEST_TIMEOUT", "30s", "DURATION",
             "how long a client may take to send a request, or to read its answer",
             [](Text text, Config& c) { return store(parse_duration(text, 1s, 1h), c.request_timeout); }},

@@ -3,8 +3,10 @@
 
 #include <sys/socket.h>
 
+#include <cstddef>
 #include <optional>
 
+#include "protocol/http_request.h"
 #include "sidecar/api/client.h"
 #include "sidecar/base/file_descriptor.h"
 #include "sidecar/serve/admission.h"
@@ -20,6 +22,8 @@ struct Entrance {
     Admission* admission = nullptr;   // outlives the connections; null: everyone may come in
     unsigned request_timeout_s = 30;  // how long a client may take to send a request, and to read its answers
     unsigned idle_timeout_s = 600;    // between two requests
+    std::size_t head_bytes_max = head_bytes_max_default;
+    std::size_t answers_bytes_max = 256 * 1024;  // made before the client has read the first of them
 };
 
 struct Accepted {

@@ -11,7 +11,6 @@ namespace next_id {
 
 namespace {
 
-constexpr std::size_t answers_bytes_max = 256 * 1024;    // made before any of them is written
 constexpr std::size_t out_bytes_kept_max = 1024 * 1024;  // of the buffer's capacity, after an answer that was larger
 constexpr std::size_t linger_bytes_max = 1024 * 1024;    // of a refused request, read and thrown away
 constexpr unsigned linger_sweeps_max = 2;
@@ -30,6 +29,7 @@ HttpConnection::~HttpConnection() {
 bool HttpConnection::start(uv_loop_t* loop, HandshakeQueue& handshakes, Accepted accepted) {
     client_ = accepted.client;
     entrance_ = accepted.entrance;
+    parser_.set_head_bytes_max(entrance_.head_bytes_max);
     seat_ = std::move(accepted.seat);
     stream_ = Stream::adopt(loop, std::move(accepted.descriptor), *this);
     if (!stream_) return false;
@@ -61,7 +61,7 @@ void HttpConnection::answer(std::string_view bytes) {
     bool more = true;
     while (more && state_ == State::open && stream_->unwritten() == 0) {
         out.clear();
-        while (more && state_ == State::open && out.size() < answers_bytes_max)
+        while (more && state_ == State::open && out.size() < entrance_.answers_bytes_max)
             more = !bytes.empty() && answer_one(bytes, out);
         stream_->write(out);
     }

@@ -32,8 +32,12 @@ class Supply {
         WaitingList::Deliver deliver;
     };
 
-    Supply(std::string sequence, std::unique_ptr<WindowFile> window, Wiring wiring)
-        : sequence_{std::move(sequence)}, window_{std::move(window)}, wiring_{std::move(wiring)} {}
+    Supply(std::string sequence, std::unique_ptr<WindowFile> window, Wiring wiring,
+           std::size_t waiting_max = WaitingList::waiting_max_default)
+        : sequence_{std::move(sequence)},
+          window_{std::move(window)},
+          wiring_{std::move(wiring)},
+          waiting_{waiting_max} {}
 
     const std::string& sequence() const { return sequence_; }
     WindowFile& window() { return *window_; }

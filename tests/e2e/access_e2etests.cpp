@@ -170,6 +170,29 @@ BOOST_AUTO_TEST_CASE(slow_and_silent_clients_are_let_go) {
     BOOST_CHECK_EQUAL(over_tcp(), "200");
 }
 
+BOOST_AUTO_TEST_CASE(a_request_may_be_as_long_as_set) {
+    run({{"NEXT_ID_HEAD_BYTES_MAX", "600"}});
+    BOOST_CHECK_EQUAL(over_tcp({"-H", "X: " + std::string(300, 'x')}), "200");
+    TestClient client{sidecar.http()};
+    client.send("GET /next-id HTTP/1.1\r\nHost: a\r\nX: " + std::string(600, 'x') + "\r\n\r\n");
+    const TestAnswer answer = client.receive();
+    BOOST_CHECK_EQUAL(answer.status, 431);
+    BOOST_CHECK(answer.body.find("longer than 600 bytes") != std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(as_many_requests_wait_for_a_dry_window_as_set) {
+    sidecar.set("PG_SEQUENCE", "of_this_name_there_is_none");
+    sidecar.set("NEXT_ID_WAITING_MAX", "1");
+    sidecar.set("NEXT_ID_WAIT_MAX", "60s");
+    sidecar.start();
+    TestClient waiting{sidecar.socket()};
+    waiting.send("GET /next-id HTTP/1.1\r\nHost: a\r\n\r\n");
+    BOOST_REQUIRE(wait_until([&] { return sidecar.status("requests_waiting") == "1"; }));
+    const TestAnswer refused = TestClient{sidecar.socket()}.get("/next-id");
+    BOOST_CHECK_EQUAL(refused.status, 503);
+    BOOST_CHECK(refused.body.find("too many requests wait") != std::string::npos);
+}
+
 BOOST_AUTO_TEST_CASE(at_the_limit_of_connections_one_more_is_told_so_and_operators_still_get_through) {
     run({{"NEXT_ID_CONNECTIONS_MAX", "20"}, {"NEXT_ID_CONNECTIONS_PER_CLIENT", "15"}, {"NEXT_ID_THREADS", "2"}});
     std::vector<std::unique_ptr<TestClient>> clients;

@@ -30,11 +30,12 @@ std::string outcome(std::string_view bytes) {
     return whole.short_form;
 }
 
-HttpError error_of(std::string_view bytes) {
+std::string sentence_about(std::string_view bytes, std::size_t head_bytes_max = head_bytes_max_default) {
     HttpParser parser;
+    parser.set_head_bytes_max(head_bytes_max);
     std::size_t consumed = 0;
-    BOOST_REQUIRE(parser.parse(bytes, consumed) == Result::error);
-    return parser.error();
+    if (parser.parse(bytes, consumed) != Result::error) return "nothing";
+    return std::to_string(parser.error().status).append(": ").append(parser.error().sentence);
 }
 
 std::string get(const std::string& headers) {
@@ -188,7 +189,7 @@ BOOST_AUTO_TEST_CASE(only_http_1_0_and_1_1_are_spoken) {
     }
     BOOST_TEST(outcome("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n") == "400");
     BOOST_TEST(outcome("\x16\x03\x01\x02") == "400");
-    BOOST_TEST(error_of("\x16\x03\x01").sentence.find("plain HTTP/1.1") != std::string_view::npos);
+    BOOST_TEST(sentence_about("\x16\x03\x01").find("plain HTTP/1.1") != std::string::npos);
 }
 
 BOOST_AUTO_TEST_CASE(no_body_is_accepted) {
@@ -304,15 +305,15 @@ BOOST_AUTO_TEST_CASE(data_after_the_last_request_is_an_error) {
 }
 
 BOOST_AUTO_TEST_CASE(the_target_has_a_limit) {
+    constexpr std::size_t target_bytes_max = head_bytes_max_default / 2;
     const auto with_target = [](std::size_t size) {
         return "GET /" + std::string(size - 1, 'x') + " HTTP/1.1\r\nHost: a\r\n\r\n";
     };
-    BOOST_TEST(outcome(with_target(request_target_bytes_max)) ==
-               "GET /" + std::string(request_target_bytes_max - 1, 'x'));
-    BOOST_TEST(outcome(with_target(request_target_bytes_max + 1)) == "414");
+    BOOST_TEST(outcome(with_target(target_bytes_max)) == "GET /" + std::string(target_bytes_max - 1, 'x'));
+    BOOST_TEST(outcome(with_target(target_bytes_max + 1)) == "414");
     BOOST_TEST(outcome(with_target(20'000)) == "414");
 
-    const std::string full = "GET /" + std::string(request_target_bytes_max - 1, 'x');
+    const std::string full = "GET /" + std::string(target_bytes_max - 1, 'x');
     BOOST_TEST(outcome(full) == "...");
     BOOST_TEST(outcome(full + "x") == "414");
     BOOST_TEST(outcome(full + "\x7f") == "400");
@@ -320,29 +321,37 @@ BOOST_AUTO_TEST_CASE(the_target_has_a_limit) {
     BOOST_TEST(outcome(full + "x\n") == "414");
     BOOST_TEST(outcome("GET" + std::string(20'000, ' ')) == "414");
     BOOST_TEST(outcome("GET /x " + std::string(20'000, ' ')) == "414");
-    BOOST_TEST(outcome("GET http://b/" + std::string(request_target_bytes_max, 'x')) == "414");
+    BOOST_TEST(outcome("GET http://b/" + std::string(target_bytes_max, 'x')) == "414");
 }
 
 BOOST_AUTO_TEST_CASE(the_head_has_a_limit) {
     const auto with_size = [](std::size_t size) {
         return get("X: " + std::string(size - get("X: \r\n").size(), 'y') + "\r\n");
     };
-    BOOST_REQUIRE(with_size(request_head_bytes_max).size() == request_head_bytes_max);
-    BOOST_TEST(outcome(with_size(request_head_bytes_max)) == "GET /x");
-    BOOST_TEST(outcome(with_size(request_head_bytes_max) + second) == "GET /x, GET /second");
-    BOOST_TEST(outcome(second + with_size(request_head_bytes_max) + second) == "GET /second, GET /x, GET /second");
-    BOOST_TEST(outcome(with_size(request_head_bytes_max + 1)) == "431");
-    BOOST_TEST(outcome(second + with_size(request_head_bytes_max + 1)) == "GET /second, 431");
+    BOOST_REQUIRE(with_size(head_bytes_max_default).size() == head_bytes_max_default);
+    BOOST_TEST(outcome(with_size(head_bytes_max_default)) == "GET /x");
+    BOOST_TEST(outcome(with_size(head_bytes_max_default) + second) == "GET /x, GET /second");
+    BOOST_TEST(outcome(second + with_size(head_bytes_max_default) + second) == "GET /second, GET /x, GET /second");
+    BOOST_TEST(outcome(with_size(head_bytes_max_default + 1)) == "431");
+    BOOST_TEST(outcome(second + with_size(head_bytes_max_default + 1)) == "GET /second, 431");
     BOOST_TEST(outcome(with_size(100'000)) == "431");
     std::string many = "GET /x HTTP/1.1\r\nHost: a\r\n";
-    while (many.size() < request_head_bytes_max) many += "a:\r\n";
+    while (many.size() < head_bytes_max_default) many += "a:\r\n";
     BOOST_TEST(outcome(many) == "431");
-    BOOST_TEST(outcome("\r\n" + with_size(request_head_bytes_max - 2)) == "GET /x");
+    BOOST_TEST(outcome("\r\n" + with_size(head_bytes_max_default - 2)) == "GET /x");
+}
+
+BOOST_AUTO_TEST_CASE(the_limits_are_those_that_were_set) {
+    const std::string request = "GET /" + std::string(99, 'x') + " HTTP/1.1\r\nHost: a\r\n\r\n";
+    BOOST_TEST(sentence_about(request, 200) == "nothing");
+    BOOST_TEST(sentence_about(request, 198) == "414: the request target is longer than 99 bytes; shorten it");
+    BOOST_TEST(sentence_about(get("X: " + std::string(300, 'y') + "\r\n"), 200) ==
+               "431: request line and headers are longer than 200 bytes; send fewer or shorter headers");
 }
 
 BOOST_AUTO_TEST_CASE(every_error_names_what_was_wrong) {
     const auto says = [](const std::string& bytes, std::string_view word) {
-        return error_of(bytes).sentence.find(word) != std::string_view::npos;
+        return sentence_about(bytes).find(word) != std::string::npos;
     };
     BOOST_TEST(says("GET /x HTTP/1.1\r\n\r\n", "requires a Host"));
     BOOST_TEST(says(get("Host: b\r\n"), "twice"));

@@ -212,6 +212,19 @@ BOOST_AUTO_TEST_CASE(while_a_client_does_not_read_its_requests_are_left_in_the_s
     for (const Answer& answer : answers_in(peer.received)) BOOST_TEST_REQUIRE((answer.body == big_body(10'000)));
 }
 
+BOOST_AUTO_TEST_CASE(of_the_answers_that_nobody_reads_as_many_are_made_as_allowed) {
+    const auto made = [](std::size_t answers_bytes_max) {
+        ConnectionFixture unread{unix_pair(), {.answers_bytes_max = answers_bytes_max}};
+        std::string requests;
+        for (int i = 0; i < 200; ++i) requests += get("/big/10000");
+        unread.peer.send(requests);
+        unread.settle();
+        return unread.handler.handled;
+    };
+    const unsigned few = made(4096);  // one at a time, and those that the socket holds
+    BOOST_TEST(made(1'000'000) > few + 50);
+}
+
 BOOST_AUTO_TEST_CASE(a_client_that_goes_away_ends_the_connection) {
     peer.send(get("/a"));
     BOOST_TEST(run_until_answers(1));
