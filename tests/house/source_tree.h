@@ -68,9 +68,13 @@ inline SourceTree read_tree(const std::filesystem::path& top) {
     return tree;
 }
 
-// "sidecar/serve" of "sidecar/serve/stream.h", "sidecar/main.cpp" of itself, "protocol" of what is in there.
+// "sidecar/serve" of "sidecar/serve/stream.h", "sidecar/main.cpp" of itself, "protocol" of what is in there but for
+// "protocol/client".
 inline std::string room_of(const std::string& path) {
-    const std::size_t end = path.find('/', path.starts_with("sidecar/") ? sizeof "sidecar/" - 1 : 0);
+    const std::string_view house = path.starts_with("sidecar/")           ? "sidecar/"
+                                   : path.starts_with("protocol/client/") ? "protocol/"
+                                                                          : "";
+    const std::size_t end = path.find('/', house.size());
     return path.substr(0, end);
 }
 

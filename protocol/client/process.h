@@ -1,0 +1,58 @@
+// Which process of a line of forks this is, and objects that belong to one process. What fork() copies into a child may
+// be a connection that its parent goes on using, IDs that its parent gives out, or a mutex whose holder did not come
+// along: the child must touch none of it.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+
+namespace next_id::client {
+
+// A word that holds this process's number, or 0 in a child that has not asked for its own yet. Lives for ever.
+const std::atomic<std::uint64_t>& process_word();
+
+// Never 0, and never the number of a process that this one was forked from. Any thread.
+std::uint64_t process_number();
+
+// Holds one State for the process that uses it. A child gets a new one at its first use; the parent's stays where it
+// is, unread, but for abandon(): that may be called at any moment of the parent's life, and only closes what the child
+// should not hold open.
+template <class State>
+class PerProcess {
+ public:
+    // This process's, made of `arguments` at the first call. Any thread.
+    template <class... Arguments>
+    State& get(const Arguments&... arguments) {
+        Owned* owned = owned_.load(std::memory_order_acquire);
+        if (owned != nullptr && owned->process == process_number()) return owned->state;
+        auto made = std::make_unique<Owned>(process_number(), arguments...);
+        if (!owned_.compare_exchange_strong(owned, made.get(), std::memory_order_acq_rel)) return owned->state;
+        if (owned != nullptr) owned->state.abandon();
+        return made.release()->state;
+    }
+
+    PerProcess() = default;
+    PerProcess(const PerProcess&) = delete;
+    PerProcess& operator=(const PerProcess&) = delete;
+    ~PerProcess() {
+        Owned* const owned = owned_.load(std::memory_order_acquire);
+        if (owned != nullptr && owned->process != process_number())
+            owned->state.abandon();
+        else
+            delete owned;
+    }
+
+ private:
+    struct Owned {
+        template <class... Arguments>
+        explicit Owned(std::uint64_t number, const Arguments&... arguments) : process{number}, state{arguments...} {}
+
+        const std::uint64_t process;
+        State state;
+    };
+
+    std::atomic<Owned*> owned_ = nullptr;
+};
+
+}  // namespace next_id::client
