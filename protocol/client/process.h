@@ -28,7 +28,7 @@ class PerProcess {
         if (owned != nullptr && owned->process == process_number()) return owned->state;
         auto made = std::make_unique<Owned>(process_number(), arguments...);
         if (!owned_.compare_exchange_strong(owned, made.get(), std::memory_order_acq_rel)) return owned->state;
-        if (owned != nullptr) owned->state.abandon();
+        if (owned != nullptr) leave_behind(owned);
         return made.release()->state;
     }
 
@@ -38,7 +38,7 @@ class PerProcess {
     ~PerProcess() {
         Owned* const owned = owned_.load(std::memory_order_acquire);
         if (owned != nullptr && owned->process != process_number())
-            owned->state.abandon();
+            leave_behind(owned);
         else
             delete owned;
     }
@@ -50,9 +50,19 @@ class PerProcess {
 
         const std::uint64_t process;
         State state;
+        Owned* behind = nullptr;
     };
 
+    // Its memory stays, and can be reached, so that nobody takes it for a leak.
+    static void leave_behind(Owned* owned) {
+        owned->state.abandon();
+        owned->behind = left_behind_.load(std::memory_order_relaxed);
+        while (!left_behind_.compare_exchange_weak(owned->behind, owned, std::memory_order_relaxed)) {
+        }
+    }
+
     std::atomic<Owned*> owned_ = nullptr;
+    static inline std::atomic<Owned*> left_behind_ = nullptr;
 };
 
 }  // namespace next_id::client

@@ -1,7 +1,8 @@
-// The parts of an answer by themselves: the request parser, the answer writer, and the window, which is compared with
-// the least that can hand out numbers safely, a bare compare-and-swap in the same mapping. Names are ROW/WHO: run.sh
-// reads them. Times are wall-clock, per ID or per request.
+// The parts of an answer by themselves: the request parser, the answer writer, the client's pool, and the window, which
+// is compared with the least that can hand out numbers safely, a bare compare-and-swap in the same mapping. Names are
+// ROW/WHO: run.sh reads them. Times are wall-clock, per ID or per request.
 #include <benchmark/benchmark.h>
+#include <next_id/id_pool.h>
 #include <sched.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -18,6 +19,7 @@
 #include "protocol/http_response.h"
 #include "protocol/window_layout.h"
 #include "tests/bench/requests.h"
+#include "tests/bench/stub_sidecar.h"
 
 namespace next_id::bench {
 namespace {
@@ -169,6 +171,34 @@ BENCHMARK(compare_and_swap)->Name("take-1-threads/compare-and-swap")->Apply(cont
 BENCHMARK(take_beside_a_rival)->Name("take-1-processes/next-id")->Apply(contended);
 BENCHMARK(compare_and_swap_beside_a_rival)->Name("take-1-processes/compare-and-swap")->Apply(contended);
 BENCHMARK(take<100>)->Name("take-100/next-id")->Apply(in_window);
+
+// --- the client's pool ----------------------------------------------------------------------------
+
+struct Pool {
+    StubSidecar sidecar;
+    IdPool ids{options(sidecar.path()), {StubSidecar::batch}};
+
+    static Options options(const std::string& path) {
+        Options all;
+        all.address = path;
+        return all;
+    }
+};
+
+Pool* pool = nullptr;  // of the benchmark that runs, whichever of its threads
+
+void next_of_pool(benchmark::State& state) {
+    for (auto _ : state) benchmark::DoNotOptimize(pool->ids.next());
+    state.SetItemsProcessed(state.iterations());
+}
+
+void from_pool(benchmark::internal::Benchmark* benchmark) {
+    benchmark->Setup([](const benchmark::State&) { (pool = new Pool)->ids.next(); });
+    benchmark->Teardown([](const benchmark::State&) { delete std::exchange(pool, nullptr); });
+}
+
+BENCHMARK(next_of_pool)->Name("pool/next-id")->Apply(from_pool);
+BENCHMARK(next_of_pool)->Name("pool-threads/next-id")->Apply(from_pool)->UseRealTime()->Threads(2);
 
 // --- parser and writer ----------------------------------------------------------------------------
 
