@@ -89,7 +89,7 @@ std::vector<IdRange> Session::take(std::size_t n, Instant deadline) {
                 wait = error->retry_after();
                 break;
             case Exchange::State::failed:
-                if (ahead || exchange_.may_have_been_stale()) continue;
+                if (exchange_.may_have_been_stale()) continue;
                 error = error_of_connection();
                 if (!may_be_over_soon(exchange_.error())) throw *error;
                 break;
