@@ -78,9 +78,7 @@ std::vector<IdRange> Session::take(std::size_t n, Instant deadline) {
             case Exchange::State::answered:
                 if (exchange_.answer().status == 200) {
                     if (auto ranges = read_ranges(exchange_.answer().body, n)) return std::move(*ranges);
-                    error = error_of_answer();
-                    exchange_.disconnect();
-                    throw *error;
+                    throw error_of_answer();
                 }
                 if (ahead) continue;  // it may be of long ago
                 if (exchange_.answer().status == 401 && read_token_file()) continue;
@@ -94,9 +92,7 @@ std::vector<IdRange> Session::take(std::size_t n, Instant deadline) {
                 if (!may_be_over_soon(exchange_.error())) throw *error;
                 break;
             default:
-                error = error_of_deadline();
-                exchange_.disconnect();
-                throw *error;
+                throw error_of_deadline();
         }
         if (wait == milliseconds{0}) wait = std::exchange(pause, std::min(2 * pause, pause_longest));
         if (std::chrono::steady_clock::now() + wait >= deadline) throw *error;

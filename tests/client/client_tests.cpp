@@ -8,6 +8,7 @@
 #include <fstream>
 #include <future>
 
+#include "protocol/client/exchange.h"
 #include "tests/client/scripted_server.h"
 #include "tests/support/wait_until.h"
 
@@ -264,12 +265,20 @@ BOOST_AUTO_TEST_CASE(an_answer_that_trickles_has_no_longer_than_others) {
 
 BOOST_AUTO_TEST_CASE(no_sigpipe_is_raised) {
     const Handler pipe{SIGPIPE};
-    ScriptedServer server{path, [&](Peer& peer) {
-                              if (peer.number() < 3) return;  // closed before it has read anything
-                              peer.receive();
-                              peer.send(http_ranges(1, "[3,3]"));
+    std::promise<void> go_on;
+    std::atomic<bool> closed = false;
+    ScriptedServer server{path, [&, gate = go_on.get_future().share()](Peer& peer) {
+                              gate.wait();
+                              ::shutdown(peer.descriptor(), SHUT_RDWR);
+                              closed = true;
                           }};
-    BOOST_TEST(Client{options()}.next() == 3);
+    const client::Address address{path};
+    client::Exchange exchange{address};
+    exchange.begin(std::string(10'000'000, 'x'), 100);  // more than the kernel takes at once
+    BOOST_TEST((exchange.state() == client::Exchange::State::sending));
+    go_on.set_value();
+    BOOST_TEST_REQUIRE(wait_until([&] { return closed.load(); }));
+    BOOST_TEST((exchange.wait(steady_clock::now() + 20s) == client::Exchange::State::failed));
     BOOST_TEST(Handler::calls == 0);
 }
 
