@@ -1,5 +1,6 @@
 // The program: a command line in, an exit code out (base/exit_code.h), one sentence on stderr for whatever goes wrong.
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <string>
 #include <vector>
@@ -36,7 +37,8 @@ int run(const std::vector<std::string>& arguments) {
         case Command::serve:
             break;
     }
-    log::set_up(config->log_level, config->log_format);
+    const char* const pod = std::getenv("POD_NAME");
+    log::set_up(config->log_level, config->log_format, pod != nullptr ? pod : "");
     return serve(*config);
 }
 

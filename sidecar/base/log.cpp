@@ -55,6 +55,7 @@ struct Log {
     }
     spdlog::logger logger;
     std::atomic<Format> format{Format::text};
+    std::string pod;
 };
 
 // Never destroyed: a thread may still have something to say while the process ends.
@@ -65,9 +66,10 @@ Log& the_log() {
 
 }  // namespace
 
-void set_up(Level level, Format format) {
+void set_up(Level level, Format format, std::string pod) {
     the_log().logger.set_level(spdlog_levels[std::size_t(level)]);
     the_log().format = format;
+    the_log().pod = std::move(pod);
 }
 
 bool enabled(Level level) {
@@ -76,26 +78,31 @@ bool enabled(Level level) {
 
 void write(Level level, std::string_view message, Fields fields) {
     if (!enabled(level)) return;
-    const std::string text = line(the_log().format, std::chrono::system_clock::now(), level, message, fields);
+    const std::string text =
+        line(the_log().format, std::chrono::system_clock::now(), level, message, fields, the_log().pod);
     the_log().logger.log(spdlog_levels[std::size_t(level)], spdlog::string_view_t{text.data(), text.size()});
 }
 
 std::string line(Format format, std::chrono::system_clock::time_point time, Level level, std::string_view message,
-                 Fields fields) {
+                 Fields fields, std::string_view pod) {
     const std::string_view name = level_names[std::size_t(level)];
+    const auto for_each_field = [&](auto add) {
+        for (const Field& field : fields) add(field);
+        if (!pod.empty()) add(Field{"pod", pod});
+    };
     std::string out;
     if (format == Format::text) {
         (((out += utc(time)) += ' ') += name).append(6 - name.size(), ' ') += escape_text(message);
-        for (const Field& field : fields) (((out += ' ') += field.key) += '=') += text_value(field);
+        for_each_field([&](const Field& field) { (((out += ' ') += field.key) += '=') += text_value(field); });
         return out;
     }
     ((((out += "{\"time\":\"") += utc(time)) += "\",\"level\":\"") += name) += "\",\"msg\":\"";
     (out += escape_json(message)) += '"';
-    for (const Field& field : fields) {
+    for_each_field([&](const Field& field) {
         const char* quote = field.bare ? "" : "\"";
         ((out += ",\"") += escape_json(field.key)) += "\":";
         ((out += quote) += field.bare ? field.text : escape_json(field.text)) += quote;
-    }
+    });
     return out += '}';
 }
 

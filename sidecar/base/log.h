@@ -18,7 +18,8 @@ namespace next_id::log {
 enum class Level { trace, debug, info, warn, error, off };  // off: as a level to set, nothing is written
 enum class Format { text, json };
 
-// A key and its value. Keys are ours (snake_case, never from outside, none of time, level, msg); integers stay exact.
+// A key and its value. Keys are ours (snake_case, never from outside, none of time, level, msg, pod); integers stay
+// exact.
 struct Field {
     Field(std::string_view field_key, std::string_view value) : key{field_key}, text{value} {}
     Field(std::string_view field_key, const char* value) : key{field_key}, text{value} {}
@@ -34,7 +35,8 @@ struct Field {
 
 using Fields = std::initializer_list<Field>;
 
-void set_up(Level level, Format format);
+// In Kubernetes, each line ends with the pod it comes from; empty anywhere else.
+void set_up(Level level, Format format, std::string pod = {});
 bool enabled(Level level);  // for the caller who would have to work for a message
 
 void write(Level level, std::string_view message, Fields fields);
@@ -56,6 +58,6 @@ inline void error(std::string_view message, Fields fields = {}) {
 
 // The line that write() writes, without its end. Pure.
 std::string line(Format format, std::chrono::system_clock::time_point time, Level level, std::string_view message,
-                 Fields fields);
+                 Fields fields, std::string_view pod = {});
 
 }  // namespace next_id::log

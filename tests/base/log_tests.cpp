@@ -79,6 +79,18 @@ BOOST_AUTO_TEST_CASE(a_json_line_says_time_level_message_and_keys) {
     BOOST_TEST(json["dry"].GetBool());
 }
 
+BOOST_AUTO_TEST_CASE(each_line_names_the_pod_it_comes_from) {
+    const std::string text = stderr_of([] {
+        log::set_up(log::Level::info, log::Format::text, "web-1");
+        log::info("late", {{"id", 1}});
+        log::set_up(log::Level::info, log::Format::json, "web-1");
+        log::info("late", {{"id", 1}});
+        log::set_up(log::Level::info, log::Format::text);
+    });
+    BOOST_TEST(text.find(" info  late id=1 pod=web-1\n") != std::string::npos, text);
+    BOOST_TEST(text.ends_with(",\"msg\":\"late\",\"id\":1,\"pod\":\"web-1\"}\n"), text);
+}
+
 BOOST_AUTO_TEST_CASE(a_json_line_is_valid_whatever_the_bytes) {
     std::string every_pair;
     for (int first = 0; first < 256; ++first)
