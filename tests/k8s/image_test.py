@@ -1,0 +1,124 @@
+#!/usr/bin/python3
+"""The image: small, with nothing in it but the program and what it loads, and a bill of materials that says just that."""
+import gzip
+import hashlib
+import json
+import os
+import pathlib
+import re
+import stat
+import subprocess
+import unittest
+
+from support import cluster, podman
+from support.podman import NEXT_ID
+
+BILL = "usr/share/doc/next-id/sbom.spdx.json"
+MIB = 2**20
+
+
+class Counted:
+    def __init__(self):
+        self.bytes = 0
+
+    def write(self, data):
+        self.bytes += len(data)
+        return len(data)
+
+
+class Image(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        podman.make_images()
+        cls.root = pathlib.Path(podman.podman("image", "mount", NEXT_ID).strip())
+        cls.addClassCleanup(podman.podman, "image", "unmount", NEXT_ID)
+        cls.config = json.loads(podman.podman("image", "inspect", NEXT_ID))[0]
+        cls.files = [file for file in cls.root.rglob("*") if not file.is_symlink() and file.is_file()]
+
+    def test_it_is_small(self):
+        whole = self.config["Size"] / MIB
+        compressed = Counted()
+        with gzip.open(compressed, "wb", 6) as packed:
+            for file in self.files:
+                packed.write(file.read_bytes())
+        print(f"\n{whole:.1f} MiB, compressed {compressed.bytes / MIB:.1f} MiB, ", end="")
+        self.assertLessEqual(whole, 30)
+        self.assertLessEqual(compressed.bytes / MIB, 12)
+
+    def test_it_says_what_it_is(self):
+        labels = self.config["Labels"]
+        said = podman.podman("run", "--rm", "--network=none", NEXT_ID, "--version").strip()
+        self.assertEqual(said, f"next-id {labels['org.opencontainers.image.version']}")
+        for name in ("title", "description", "revision", "licenses"):
+            self.assertTrue(labels[f"org.opencontainers.image.{name}"])
+
+    def test_its_user_is_a_number_and_not_root(self):
+        self.assertEqual(self.config["User"], "65532:65532")
+
+    def test_there_is_nothing_in_it_to_call_but_the_program(self):
+        executable = {str(file.relative_to(self.root)) for file in self.files if os.access(file, os.X_OK) and ".so" not in file.name}
+        self.assertEqual(executable, {"usr/bin/next-id"})
+        for file in [*self.files, *(each for each in self.root.rglob("*") if each.is_dir())]:
+            mode = file.lstat().st_mode
+            self.assertFalse(mode & (stat.S_ISUID | stat.S_ISGID), file)
+            self.assertFalse(mode & stat.S_IWOTH and not mode & stat.S_ISVTX, f"{file} can be written by everyone")
+        sections = subprocess.run(["readelf", "-SW", self.root / "usr/bin/next-id"], check=True, capture_output=True, text=True).stdout
+        self.assertIn(".text", sections)
+        self.assertNotIn(".symtab", sections, "it is not stripped")
+
+    def test_the_bill_of_materials_lists_each_library_in_it(self):
+        bill = json.loads((self.root / BILL).read_text())
+        self.assertEqual(bill["spdxVersion"], "SPDX-2.3")
+        listed = {file["fileName"].removeprefix("./"): file["checksums"] for file in bill["files"]}
+        self.assertEqual(set(listed), {str(file.relative_to(self.root)) for file in self.files if ".so" in file.name})
+        for name, checksums in listed.items():
+            for checksum in checksums:
+                found = hashlib.new(checksum["algorithm"].lower(), (self.root / name).read_bytes()).hexdigest()
+                self.assertEqual(found, checksum["checksumValue"], name)
+
+    def test_the_bill_of_materials_names_packages_as_dpkg_does(self):
+        bill = json.loads((self.root / BILL).read_text())
+        packages = {package["name"]: package["versionInfo"] for package in bill["packages"]}
+        by_relation = {}
+        for each in bill["relationships"]:
+            by_relation.setdefault(each["relationshipType"], set()).add(each["relatedSpdxElement"].removeprefix("SPDXRef-"))
+        self.assertLessEqual({"libpq5", "libssl3", "libuv1", "libc6"}, by_relation["DYNAMIC_LINK"])
+        # Headers and sources: their code is in the program, though no file of theirs is in the image.
+        self.assertLessEqual({"node-llhttp", "rapidjson-dev", "libcli11-dev"}, by_relation["STATIC_LINK"])
+        for name, version in packages.items():
+            if name == "next-id":
+                continue
+            known = subprocess.run(["dpkg-query", "-W", "-f", "${Version}\n", name], check=True, capture_output=True, text=True).stdout
+            self.assertIn(version, known.split("\n"), name)
+            self.assertTrue((self.root / f"usr/share/doc/{name}/copyright").stat().st_size, name)
+        # Each thing that is named is there, and each has a name of its own.
+        names = [each["SPDXID"] for each in bill["packages"] + bill["files"]] + ["SPDXRef-DOCUMENT"]
+        self.assertEqual(len(set(names)), len(names))
+        for each in bill["relationships"]:
+            self.assertLessEqual({each["spdxElementId"], each["relatedSpdxElement"]}, set(names))
+
+    def test_what_it_loads_when_it_runs_is_in_the_bill(self):
+        name = f"next-id-image-test-{os.getpid()}"
+        podman.podman("run", "--detach", "--name", name, "--network=none", "--read-only", "--read-only-tmpfs=false", "--cap-drop=all", "--env=PG_PASSWORD=x",
+                      "--tmpfs=/run/next-id", NEXT_ID)
+        self.addCleanup(podman.podman, "rm", "--force", "--time=0", name)
+        # It has met PostgreSQL's library and the resolver then.
+        cluster.wait_until(lambda: "no connection to PostgreSQL" in podman.podman("logs", name, stderr=subprocess.STDOUT), "it asked for PostgreSQL")
+        process = podman.podman("container", "inspect", "--format={{.State.Pid}}", name).strip()
+        mapped = set(re.findall(r" r-x.* /(\S+)$", pathlib.Path(f"/proc/{process}/maps").read_text(), re.M))
+        mapped = {file for file in mapped if (self.root / file).exists()}
+        listed = {file["fileName"].removeprefix("./") for file in json.loads((self.root / BILL).read_text())["files"]}
+        self.assertGreater(len(mapped), 10)
+        self.assertLessEqual({os.path.basename(file) for file in mapped} - {"next-id"}, {os.path.basename(file) for file in listed})
+
+    def test_it_knows_the_public_authorities(self):
+        self.assertGreater((self.root / "etc/ssl/certs/ca-certificates.crt").read_text().count("BEGIN CERTIFICATE"), 100)
+
+    def test_without_settings_it_says_what_it_needs(self):
+        done = podman.podman("run", "--rm", "--network=none", "--read-only", NEXT_ID, check=False, stderr=subprocess.STDOUT)
+        self.assertIn("PG_PASSWORD not set", done)
+
+
+if __name__ == "__main__":
+    podman.need()
+    unittest.main(verbosity=2)

@@ -1,0 +1,282 @@
+"""Pods on this machine: what Kubernetes would do with the manifests, as far as podman can, with PostgreSQL beside them.
+
+Each cluster is a network namespace with a bridge, PostgreSQL at the bridge's address, and a namespace for each pod; so two of
+them never meet. What is ours here and not podman's is what the kubelet does: environment, volumes, order.
+"""
+import atexit
+import itertools
+import json
+import os
+import pathlib
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import uuid
+
+import yaml
+
+from support import manifests
+from support.podman import podman, make_images
+
+DATABASE = "10.77.0.1"
+PATIENCE_S = 30
+
+
+def wait_until(condition, what, patience_s=PATIENCE_S):
+    """Returns what the condition returned when it was true."""
+    deadline = time.monotonic() + patience_s
+    while not (result := condition()):
+        if time.monotonic() > deadline:
+            raise AssertionError(f"waited {patience_s} s until {what}")
+        time.sleep(0.05)
+    return result
+
+
+def run(*command, **options):
+    done = subprocess.run([str(each) for each in command], text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, **options)
+    assert done.returncode == 0, f"{' '.join(map(str, command))} failed: {done.stdout}"
+    return done.stdout
+
+
+class Cluster:
+    def __init__(self):
+        make_images()
+        self.name = f"nid{os.getpid()}"
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="next-id-k8s."))
+        self.folder.chmod(0o755)
+        self.pods, self.mounts, self.postgres = [], [], None
+        self.addresses = itertools.count(11)
+        self.settings = manifests.one(manifests.load("base"), "ConfigMap")["data"] | {"PG_HOST": "db"}
+        self.secrets = {}
+        atexit.register(self.remove)
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+        self.namespaces = []
+        self.add_namespace(self.name)
+        self.inside("ip", "link", "add", "br0", "type", "bridge")
+        self.inside("ip", "addr", "add", f"{DATABASE}/24", "dev", "br0")
+        self.inside("ip", "link", "set", "br0", "up")
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, *_):
+        if kind:
+            for pod in self.pods:
+                pod.show_logs()
+        self.remove()
+
+    def remove(self):
+        for pod in self.pods:
+            pod.remove()
+        self.pods = []
+        self.stop_postgres()
+        for mount in self.mounts:
+            run("umount", mount)
+        self.mounts = []
+        for name in self.namespaces:
+            run("ip", "netns", "del", name)
+        self.namespaces = []
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    # --- network ---
+
+    def add_namespace(self, name):
+        run("ip", "netns", "add", name)
+        self.namespaces.append(name)
+        run("ip", "-n", name, "link", "set", "lo", "up")
+
+    def add_pod_namespace(self):
+        """Returns its name and its address on the bridge."""
+        number = next(self.addresses)
+        name, address = f"{self.name}-{number}", f"10.77.0.{number}"
+        self.add_namespace(name)
+        run("ip", "-n", self.name, "link", "add", f"veth{number}", "type", "veth", "peer", "name", "eth0", "netns", name)
+        run("ip", "-n", self.name, "link", "set", f"veth{number}", "master", "br0", "up")
+        run("ip", "-n", name, "addr", "add", f"{address}/24", "dev", "eth0")
+        run("ip", "-n", name, "link", "set", "eth0", "up")
+        return name, address
+
+    def inside(self, *command):
+        """Runs it in the cluster's network, but outside of any pod."""
+        return run("ip", "netns", "exec", self.name, *command)
+
+    # --- PostgreSQL: its superuser comes by a Unix socket, everyone else shows a password ---
+
+    def as_postgres(self, program, *arguments):
+        bin = sorted(pathlib.Path("/usr/lib/postgresql").glob("*/bin"))[-1]
+        return ["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups", bin / program, *arguments]
+
+    def start_postgres(self):
+        place = self.folder / "postgres"
+        if not place.exists():
+            place.mkdir()
+            shutil.chown(place, "postgres")
+            run(*self.as_postgres("initdb", "-D", place / "data", "-U", "postgres", "--auth-local=trust",
+                                  "--auth-host=scram-sha-256", "--no-locale", "-E", "UTF8", "--no-sync"))
+            with open(place / "data/pg_hba.conf", "a") as rules:
+                rules.write("host all all 10.77.0.0/24 scram-sha-256\n")
+        self.postgres = subprocess.Popen(
+            [str(each) for each in ["ip", "netns", "exec", self.name, *self.as_postgres(
+                "postgres", "-D", place / "data", "-c", f"listen_addresses={DATABASE}", "-c", f"unix_socket_directories={place}", "-c", "log_connections=on")]],
+            stdout=open(self.folder / "postgres.log", "a"), stderr=subprocess.STDOUT)
+        wait_until(lambda: self.try_sql("SELECT"), "PostgreSQL answers")
+
+    def stop_postgres(self):
+        if self.postgres:
+            self.postgres.send_signal(signal.SIGINT)
+            self.postgres.wait()
+            self.postgres = None
+
+    def try_sql(self, text, *options):
+        return subprocess.run(["psql", "-h", str(self.folder / "postgres"), "-U", "postgres", "-AtXq", "-v", "ON_ERROR_STOP=1", "-d",
+                               "postgres", *options], input=text, capture_output=True, text=True).returncode == 0
+
+    def sql(self, text, database="test_db"):
+        return run("psql", "-h", self.folder / "postgres", "-U", "postgres", "-AtXq", "-v", "ON_ERROR_STOP=1", "-d", database,
+                   input=text).strip()
+
+    def set_up_database(self, password="first"):
+        """As the owner would: database, sequence, role, and the Secret with the role's password."""
+        self.start_postgres()
+        self.sql("CREATE DATABASE test_db", database="postgres")
+        for script in ("sequence.sql", "role.sql"):
+            self.sql((manifests.ROOT / "sql" / script).read_text())
+        self.sql(f"ALTER ROLE next_id PASSWORD '{password}'")
+        self.write_secret("next-id", password=password)
+
+    # --- what the kubelet does ---
+
+    def write_secret(self, name, **files):
+        """A volume of files as the kubelet makes and changes it: a folder is written anew, and a link put over to it."""
+        volume = self.folder / f"files-{name}"
+        volume.mkdir(exist_ok=True)
+        fresh = volume / f"..{uuid.uuid4().hex}"
+        fresh.mkdir()
+        for file, text in files.items():
+            (fresh / file).write_text(text)
+            if not (volume / file).is_symlink():
+                (volume / file).symlink_to(f"..data/{file}")
+        old = (volume / "..data").resolve() if (volume / "..data").is_symlink() else None
+        (volume / "..data_tmp").symlink_to(fresh.name)
+        (volume / "..data_tmp").rename(volume / "..data")
+        if old:
+            shutil.rmtree(old)
+        self.secrets[name] = files
+        return volume
+
+    def host_path_of(self, volume, pod):
+        if "emptyDir" in volume:
+            place = self.folder / f"{pod}-{volume['name']}"
+            place.mkdir()
+            size = volume["emptyDir"]["sizeLimit"].replace("i", "")
+            run("mount", "-t", "tmpfs", "-o", f"size={size},mode=0777", "none", place)
+            self.mounts.append(place)
+            return place
+        if "secret" in volume:
+            return self.folder / f"files-{volume['secret']['secretName']}"
+        return self.write_secret(volume["configMap"]["name"],
+                                 **manifests.one(manifests.load("base-sql"), "ConfigMap", volume["configMap"]["name"])["data"])
+
+    def environment_of(self, container, pod):
+        known = {}
+        for source in container.pop("envFrom", []):
+            assert source == {"configMapRef": {"name": "next-id"}}, source
+            known |= self.settings
+        for variable in container.get("env", []):
+            source = variable.get("valueFrom", {})
+            if "configMapKeyRef" in source:
+                reference = source["configMapKeyRef"]
+                if reference.get("optional") and reference["key"] not in self.settings:
+                    continue
+                value = self.settings[reference["key"]]
+            elif "secretKeyRef" in source:
+                value = self.secrets[source["secretKeyRef"]["name"]][source["secretKeyRef"]["key"]]
+            elif "fieldRef" in source:
+                value = {"metadata.name": pod, "metadata.uid": str(uuid.uuid5(uuid.NAMESPACE_OID, self.name + pod))}[source["fieldRef"]["fieldPath"]]
+            else:
+                value = re.sub(r"\$\((\w+)\)", lambda used: known[used[1]], variable["value"])
+            known[variable["name"]] = value
+        return [{"name": name, "value": value} for name, value in known.items()]
+
+    def start(self, workload, name, change=lambda spec: None):
+        """Makes one pod of a workload, after `change` to its specification. podman knows no sidecars: they become containers,
+        the first of them; probes are ours to send."""
+        spec = json.loads(json.dumps(manifests.pod_template(workload)["spec"]))
+        change(spec)
+        name = f"{self.name}-{name}"
+        containers = spec.pop("initContainers", []) + spec["containers"]
+        for container in containers:
+            container.pop("restartPolicy", None)
+            container["env"] = self.environment_of(container, name)
+            container["imagePullPolicy"] = "Never"
+            for probe in ("startupProbe", "livenessProbe", "lifecycle", "ports"):
+                container.pop(probe, None)
+            container.setdefault("volumeMounts", []).append({"name": "hosts", "mountPath": "/etc/hosts", "readOnly": True})
+        volumes = [{"name": each["name"], "hostPath": {"path": str(self.host_path_of(each, name))}} for each in spec.get("volumes", [])]
+        hosts = self.folder / "hosts"
+        hosts.write_text(f"127.0.0.1 localhost\n{DATABASE} db\n")
+        spec |= {"containers": containers, "volumes": volumes + [{"name": "hosts", "hostPath": {"path": str(hosts), "type": "File"}}]}
+        pod = Pod(self, name, {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name}, "spec": spec})
+        self.pods.append(pod)
+        pod.play()
+        return pod
+
+
+class Pod:
+    def __init__(self, cluster, name, manifest):
+        self.cluster, self.name, self.manifest = cluster, name, manifest
+
+    def play(self):
+        namespace, self.address = self.cluster.add_pod_namespace()
+        file = self.cluster.folder / f"{self.name}.yaml"
+        file.write_text(yaml.safe_dump(self.manifest))
+        # Started from inside, its "host's" network is that namespace; podman gives pods no other way into one.
+        podman("kube", "play", "--network", "host", file, inside=namespace)
+
+    def remove(self):
+        podman("pod", "rm", "--force", "--ignore", "--time", "0", self.name)
+
+    def container(self, name):
+        return f"{self.name}-{name}"
+
+    def inspect(self, name):
+        return json.loads(podman("container", "inspect", self.container(name)))[0]
+
+    def pid(self, name="next-id"):
+        return self.inspect(name)["State"]["Pid"]
+
+    def process_id(self, name="next-id"):
+        """Once it runs."""
+        return wait_until(lambda: self.pid(name), f"{name} runs")
+
+    def logs(self, name):
+        """Standard output, and the log on standard error."""
+        return podman("logs", self.container(name), stderr=subprocess.STDOUT)
+
+    def log_of_sidecar(self):
+        return [json.loads(line) for line in self.logs("next-id").splitlines() if line.startswith("{")]
+
+    def show_logs(self):
+        for container in self.manifest["spec"]["containers"]:
+            logs = podman("logs", self.container(container["name"]), stderr=subprocess.STDOUT, check=False)
+            print(f"--- {self.container(container['name'])}\n{logs[-3000:]}", file=sys.stderr)
+
+    def probe(self, path):
+        """Asks as the kubelet does, at the pod's address: the status, 0 when nobody answers."""
+        done = subprocess.run(["ip", "netns", "exec", self.cluster.name, "curl", "--silent", "--max-time", "5", "--output", "/dev/null",
+                               "--write-out", "%{http_code}", f"http://{self.address}:9911{path}"], capture_output=True, text=True)
+        return int(done.stdout)
+
+    def status(self):
+        return json.loads(self.cluster.inside("curl", "--silent", "--max-time", "5", f"http://{self.address}:9911/status"))
+
+    def ids(self, name):
+        """What the application has printed so far."""
+        return [int(line) for line in self.logs(name).splitlines() if re.fullmatch(r"-?\d+", line)]
+
+    def exec(self, name, *command):
+        return podman("exec", self.container(name), *command)
