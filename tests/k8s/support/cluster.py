@@ -42,6 +42,11 @@ def run(*command, **options):
     return done.stdout
 
 
+def ids_in(printed):
+    """An application prints errors too."""
+    return [int(line) for line in printed.splitlines() if re.fullmatch(r"-?\d+", line)]
+
+
 class Cluster:
     def __init__(self):
         make_images()
@@ -119,10 +124,10 @@ class Cluster:
                                   "--auth-host=scram-sha-256", "--no-locale", "-E", "UTF8", "--no-sync"))
             with open(place / "data/pg_hba.conf", "a") as rules:
                 rules.write("host all all 10.77.0.0/24 scram-sha-256\n")
-        self.postgres = subprocess.Popen(
-            [str(each) for each in ["ip", "netns", "exec", self.name, *self.as_postgres(
-                "postgres", "-D", place / "data", "-c", f"listen_addresses={DATABASE}", "-c", f"unix_socket_directories={place}", "-c", "log_connections=on")]],
-            stdout=open(self.folder / "postgres.log", "a"), stderr=subprocess.STDOUT)
+        server = self.as_postgres("postgres", "-D", place / "data", "-c", f"listen_addresses={DATABASE}",
+                                  "-c", f"unix_socket_directories={place}", "-c", "log_connections=on")
+        with open(self.folder / "postgres.log", "a") as log:
+            self.postgres = subprocess.Popen([str(each) for each in ["ip", "netns", "exec", self.name, *server]], stdout=log, stderr=log)
         wait_until(lambda: self.try_sql("SELECT"), "PostgreSQL answers")
 
     def stop_postgres(self):
@@ -231,13 +236,14 @@ class Pod:
         self.cluster, self.name, self.manifest = cluster, name, manifest
 
     def play(self):
-        namespace, self.address = self.cluster.add_pod_namespace()
+        self.namespace, self.address = self.cluster.add_pod_namespace()
         file = self.cluster.folder / f"{self.name}.yaml"
         file.write_text(yaml.safe_dump(self.manifest))
         # Started from inside, its "host's" network is that namespace; podman gives pods no other way into one.
-        podman("kube", "play", "--network", "host", file, inside=namespace)
+        podman("kube", "play", "--network", "host", file, inside=self.namespace)
 
     def remove(self):
+        podman("pod", "kill", self.name, check=False)  # rm alone takes its time, even when told to take none
         podman("pod", "rm", "--force", "--ignore", "--time", "0", self.name)
 
     def container(self, name):
@@ -252,6 +258,24 @@ class Pod:
     def process_id(self, name="next-id"):
         """Once it runs."""
         return wait_until(lambda: self.pid(name), f"{name} runs")
+
+    def restarts(self, name="next-id"):
+        return self.inspect(name)["RestartCount"]
+
+    def exit_code(self, name):
+        """Once it has ended by itself."""
+        wait_until(lambda: self.inspect(name)["State"]["Status"] == "exited", f"{name} ends")
+        return self.inspect(name)["State"]["ExitCode"]
+
+    def stop(self, name):
+        """Sends it SIGTERM, waits as the kubelet does, and returns its exit code."""
+        podman("stop", "--time", "30", self.container(name))
+        return self.exit_code(name)
+
+    def stop_and_collect(self, name):
+        """All IDs that an application has got, to the last one."""
+        self.stop(name)
+        return self.ids(name)
 
     def logs(self, name):
         """Standard output, and the log on standard error."""
@@ -276,7 +300,7 @@ class Pod:
 
     def ids(self, name):
         """What the application has printed so far."""
-        return [int(line) for line in self.logs(name).splitlines() if re.fullmatch(r"-?\d+", line)]
+        return ids_in(self.logs(name))
 
     def exec(self, name, *command):
-        return podman("exec", self.container(name), *command)
+        return podman("exec", self.container(name), *command, inside=self.namespace)
