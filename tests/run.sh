@@ -10,10 +10,12 @@ Usage: tests/run.sh [--long]
 
   dev           every suite, under AddressSanitizer and UndefinedBehaviorSanitizer; warnings are errors
   tsan          the suites with threads, under ThreadSanitizer
+  release       the image, and pods of it under podman
   quickstart    examples/quickstart.sh --once, twice
   simulation    ten thousand seeds of the simulated refill (--long: half an hour of them)
   instructions  what a request costs, counted by callgrind, against tests/bench/instructions.txt
   bench         tests/bench/run.sh --quick
+  image         with --long only: the image, built by its Dockerfile from a bare Debian
   mutation      with --long only: tests/mutation/run.sh, the faults that the tests must find
   fuzz          with --long only: tests/fuzz/run.sh, half an hour a target (every run replays its corpora, in dev)
 END
@@ -100,7 +102,7 @@ instructions() {
 mkdir -p "$logs"
 # shellcheck source-path=SCRIPTDIR source=../.ci/packages.sh
 source "$root/.ci/packages.sh"
-need "${packages_to_build[@]}" "${packages_to_test[@]}" "${packages_to_bench[@]}"
+need "${packages_to_build[@]}" "${packages_to_test[@]}" "${packages_to_bench[@]}" "${packages_for_pods[@]}"
 if command -v ccache >/dev/null; then export CMAKE_C_COMPILER_LAUNCHER=ccache CMAKE_CXX_COMPILER_LAUNCHER=ccache; fi
 # GCC 12's ThreadSanitizer knows where memory lies only when the kernel does not scatter it too widely.
 no_aslr=()
@@ -108,11 +110,13 @@ if setarch -R true 2>/dev/null; then no_aslr=(setarch -R); fi
 
 build_and_test dev all
 build_and_test tsan pure_tests -L pure -R "$threaded"
+build_and_test release next-id -L pods
 smoke simulation simulate
 smoke quickstart quickstart_twice
 smoke instructions instructions
 smoke bench tests/bench/run.sh --quick
 if [[ ${NEXT_ID_LONG:-} ]]; then
+    smoke image tests/k8s/build_test.py
     smoke mutation tests/mutation/run.sh
     smoke fuzz tests/fuzz/run.sh 1800
 fi

@@ -123,11 +123,18 @@ def copy(file, place):
 
 
 def remove_all():
-    """Ends what is left of earlier runs, and removes the store."""
-    if STORE.exists():
-        with alone():
-            podman("pod", "rm", "--all", "--force", "--time", "0")
-            podman("rmi", "--all", "--force")
-            (STORE / "made-of").unlink(missing_ok=True)
-    shutil.rmtree(STORE / "store", ignore_errors=True)
-    shutil.rmtree(RUN, ignore_errors=True)
+    """The store, and what an interrupted test has left running in it."""
+    if not (STORE / "store").exists():
+        return
+    with alone():
+        podman("pod", "kill", "--all", check=False)
+        podman("pod", "rm", "--all", "--force", "--time", "0")
+        podman("rmi", "--all", "--force")
+        (STORE / "made-of").unlink(missing_ok=True)
+        subprocess.run(["umount", "--quiet", STORE / "store/overlay"])  # which it mounts over itself
+        shutil.rmtree(STORE / "store")
+        shutil.rmtree(RUN)
+
+
+if __name__ == "__main__":
+    remove_all()
