@@ -65,8 +65,8 @@ void append_header(std::string& out, std::string_view name, std::string_view val
 }  // namespace
 
 void append_response(std::string& out, const ResponseHead& head, std::string_view body) {
-    const bool plain = head.status == 200 && !head.text && !head.close && !head.http_1_0 && !head.head_only &&
-                       head.allow.empty() && head.retry_after_seconds == 0 && !head.www_authenticate;
+    const bool plain = head.status == 200 && !head.text && head.content_type.empty() && !head.close && !head.http_1_0 &&
+                       !head.head_only && head.allow.empty() && head.retry_after_seconds == 0 && !head.www_authenticate;
     if (plain) {
         out.append(json_200);
         append_number(out, std::int64_t(body.size()));
@@ -74,7 +74,8 @@ void append_response(std::string& out, const ResponseHead& head, std::string_vie
         return;
     }
     out.append(status_line(head.status));
-    append_header(out, "Content-Type", head.text ? "text/plain; charset=utf-8" : "application/json; charset=utf-8");
+    const std::string_view usual = head.text ? "text/plain; charset=utf-8" : "application/json; charset=utf-8";
+    append_header(out, "Content-Type", head.content_type.empty() ? usual : head.content_type);
     append_header(out, "Cache-Control", "no-store");
     if (head.close) append_header(out, "Connection", "close");
     if (!head.close && head.http_1_0) append_header(out, "Connection", "keep-alive");

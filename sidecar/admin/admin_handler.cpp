@@ -14,20 +14,6 @@ namespace {
 
 constexpr Duration turn_max = std::chrono::seconds{10};  // a loop that has not turned for so long hangs
 
-std::string name_of(RefillState state) {
-    switch (state) {
-        case RefillState::verifying:
-            return "verifying";
-        case RefillState::reserving:
-            return "reserving";
-        case RefillState::refused:
-            return "refused";
-        case RefillState::latched:
-            return "latched";
-    }
-    return {};
-}
-
 std::string name_of(PgState state) {
     switch (state) {
         case PgState::closed:
@@ -49,11 +35,10 @@ std::string told(const Trouble& trouble) {
 }
 
 SequenceStatus status_of(SequenceRefill& sequence) {
-    const Mark mark = sequence.supply().window().mark();
     const double seconds_left = sequence.seconds_left();
     SequenceStatus status;
     status.sequence = sequence.supply().sequence();
-    status.state = name_of(sequence.state());
+    status.state = refill_state_names[static_cast<std::size_t>(sequence.state())];
     status.problem = sequence.problem();
     status.trouble = told(sequence.supply().trouble());
     status.ids_left = sequence.left();
@@ -65,9 +50,9 @@ SequenceStatus status_of(SequenceRefill& sequence) {
     if (const auto refilled_at = sequence.refilled_at())
         status.seconds_since_refill = std::chrono::duration<double>(Clock::now() - *refilled_at).count();
     status.requests_waiting = sequence.supply().waiting().size();
-    if (mark.direction != 0) {
-        status.lowest_reserved = mark.direction < 0 ? furthest_of(mark, -1) : mark.lowest;
-        status.highest_reserved = mark.direction > 0 ? furthest_of(mark, 1) : mark.highest;
+    if (const auto reach = reach_of(sequence.supply().window().mark())) {
+        status.lowest_reserved = reach->lowest;
+        status.highest_reserved = reach->highest;
     }
     return status;
 }
@@ -84,6 +69,7 @@ bool AdminHandler::handle(const HttpRequest& request, bool close, HttpConnection
     append_response(out,
                     {.status = page.status,
                      .text = page.text,
+                     .content_type = page.content_type,
                      .close = close,
                      .http_1_0 = request.http_1_0,
                      .head_only = request.method == HttpRequest::Method::head,
@@ -98,9 +84,11 @@ AdminHandler::Page AdminHandler::page_of(const HttpRequest& request) const {
     if (path == "/livez") return live();
     if (path == "/readyz") return ready();
     if (path == "/startupz") return {.body = "started\n"};  // the listeners are bound before this one answers
-    if (path == "/status" && tokens_ && !tokens_->admit(request))
+    const bool is_page = path == "/status" || path == "/metrics";
+    if (is_page && tokens_ && !tokens_->admit(request))
         return {.status = 401, .error = "this page wants a token: send Authorization: Bearer TOKEN"};
     if (path == "/status") return status(query == "format=text");
+    if (path == "/metrics") return {.content_type = Exposition::content_type, .body = metrics_.text()};
     return {.status = 404};
 }
 

@@ -1,4 +1,4 @@
-// The operator's pages: /livez, /startupz, /readyz and /status. On the refill thread, whose parts it reads.
+// The operator's pages: /livez, /startupz, /readyz, /metrics and /status. On the refill thread, whose parts it reads.
 #pragma once
 
 #include <functional>
@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "sidecar/admin/metrics_page.h"
 #include "sidecar/api/tokens.h"
 #include "sidecar/refill/refiller.h"
 #include "sidecar/serve/http_handler.h"
@@ -18,10 +19,10 @@ class AdminHandler final : public HttpHandler {
  public:
     // All of them must outlive it. `version` is the program's.
     AdminHandler(std::string version, const Refiller& refiller,
-                 const std::vector<std::unique_ptr<ServeThread>>& threads)
-        : version_{std::move(version)}, refiller_{refiller}, threads_{threads} {}
+                 const std::vector<std::unique_ptr<ServeThread>>& threads, const MetricsPage& metrics)
+        : version_{std::move(version)}, refiller_{refiller}, threads_{threads}, metrics_{metrics} {}
 
-    // From now on /status is only for those who show one of these. Health is for everyone.
+    // From now on /metrics and /status are only for those who show one of these. Health is for everyone.
     void set_tokens(std::shared_ptr<const Tokens> tokens) { tokens_ = std::move(tokens); }
 
     bool handle(const HttpRequest& request, bool close, HttpConnection& connection, std::string& out) override;
@@ -31,8 +32,9 @@ class AdminHandler final : public HttpHandler {
     struct Page {
         int status = 200;
         bool text = true;
+        std::string_view content_type = {};  // if neither text nor JSON
         std::string body = {};
-        std::string_view error = "there are GET /livez, /startupz, /readyz and /status";
+        std::string_view error = "there are GET /livez, /startupz, /readyz, /metrics and /status";
     };
 
     Page page_of(const HttpRequest& request) const;
@@ -43,6 +45,7 @@ class AdminHandler final : public HttpHandler {
     const std::string version_;
     const Refiller& refiller_;
     const std::vector<std::unique_ptr<ServeThread>>& threads_;
+    const MetricsPage& metrics_;
     std::shared_ptr<const Tokens> tokens_;  // null: none is wanted
 };
 

@@ -19,7 +19,10 @@ constexpr std::string_view dry_error = "the window is dry, and its refill did no
 }  // namespace
 
 IdService::IdService(std::vector<Supply*> supplies, Catalog catalog, RateLimiter* limiter)
-    : supplies_{std::move(supplies)}, catalog_{std::move(catalog)}, limiter_{limiter} {}
+    : supplies_{std::move(supplies)},
+      catalog_{std::move(catalog)},
+      limiter_{limiter},
+      counters_{std::make_unique<ServeCounters>(supplies_.size())} {}
 
 Expected<IdRequest, Refusal> IdService::read(const HttpRequest& request, const Caller& caller) const {
     if (caller.token_needed && !(tokens_ && tokens_->admit(request))) return Unexpected{Refusal{401, token_wanted, {}}};
@@ -34,26 +37,27 @@ std::optional<ParkedRequest> IdService::answer(const HttpRequest& request, const
     if (limiter_ != nullptr) {
         const std::uint64_t ids = wanted && !head.head_only ? wanted->count : 1;
         const Duration wait = limiter_->take(caller.client, ids, caller.now);
-        if (wait > Duration::zero()) return answer_too_many(head, wait, out), std::nullopt;
+        if (wait > Duration::zero()) return answer_too_many(head, caller.listener, wait, out), std::nullopt;
     }
     if (!wanted) {
         const Refusal& refusal = wanted.error();
         head.status = refusal.status;
         head.allow = refusal.allow;
         head.www_authenticate = refusal.status == 401;
-        append_error_response(head, msg_of(refusal.status), refusal.error, out);
+        append_error_response(head, caller.listener, msg_of(refusal.status), refusal.error, out);
         return std::nullopt;
     }
     head.text = wanted->format.text;
     if (head.head_only) {
         append_response(out, head, {});
+        counters_->requests(caller.listener).answered(head.status);
         return std::nullopt;
     }
-    if (take(*wanted, head, out)) return std::nullopt;
-    return ParkedRequest{*wanted, head};
+    if (take(*wanted, head, caller.listener, out)) return std::nullopt;
+    return ParkedRequest{*wanted, head, caller.listener};
 }
 
-bool IdService::take(const IdRequest& wanted, const ResponseHead& head, std::string& out) {
+bool IdService::take(const IdRequest& wanted, const ResponseHead& head, ListenerName listener, std::string& out) {
     Supply& supply = *supplies_[wanted.sequence];
     if (catalog_.strict_order || !supply.waiting().empty()) return false;  // those who wait came first
     Range one;
@@ -65,6 +69,7 @@ bool IdService::take(const IdRequest& wanted, const ResponseHead& head, std::str
     const Taken taken = supply.window().take(wanted.count, room);
     if (taken.wake) supply.ring();
     if (taken.result != TakeResult::taken) return false;
+    counters_->gave(listener, wanted.sequence, taken.count);
     const bool common =
         wanted.format.layout == Layout::single && !wanted.format.strings && !head.text && !head.close && !head.http_1_0;
     if (common) {
@@ -77,18 +82,19 @@ bool IdService::take(const IdRequest& wanted, const ResponseHead& head, std::str
     return true;
 }
 
-void IdService::answer_too_many(ResponseHead head, Duration wait, std::string& out) {
+void IdService::answer_too_many(ResponseHead head, ListenerName listener, Duration wait, std::string& out) {
     const std::int64_t seconds = std::chrono::ceil<std::chrono::seconds>(wait).count();
     head.status = 429;
     head.retry_after_seconds =
         static_cast<std::uint32_t>(std::min<std::int64_t>(seconds, std::numeric_limits<std::uint32_t>::max()));
-    append_error_response(head, msg_of(head.status), too_fast, out);
+    append_error_response(head, listener, msg_of(head.status), too_fast, out);
 }
 
 void IdService::answer_taken(const ParkedRequest& parked, std::span<const Range> ranges, std::string& out) {
     body_.clear();
     append_ids(body_, ranges, parked.wanted.format);
     append_response(out, parked.head, body_);
+    counters_->gave(parked.listener, parked.wanted.sequence, parked.wanted.count);
 }
 
 void IdService::answer_dry(const ParkedRequest& parked, std::string& out) {
@@ -96,7 +102,7 @@ void IdService::answer_dry(const ParkedRequest& parked, std::string& out) {
     ResponseHead head = parked.head;
     head.status = 503;
     head.retry_after_seconds = retry_after_s;
-    append_error_response(head, trouble.msg.empty() ? dry_msg : trouble.msg,
+    append_error_response(head, parked.listener, trouble.msg.empty() ? dry_msg : trouble.msg,
                           trouble.error.empty() ? dry_error : trouble.error, out);
 }
 
@@ -104,14 +110,15 @@ void IdService::answer_unavailable(const ParkedRequest& parked, const std::strin
     ResponseHead head = parked.head;
     head.status = 503;
     head.retry_after_seconds = retry_after_s;
-    append_error_response(head, dry_msg, error, out);
+    append_error_response(head, parked.listener, dry_msg, error, out);
 }
 
-void IdService::append_error_response(ResponseHead head, std::string_view msg, std::string_view error,
-                                      std::string& out) {
+void IdService::append_error_response(ResponseHead head, ListenerName listener, std::string_view msg,
+                                      std::string_view error, std::string& out) {
     head.text = false;
     body_.clear();
     append_error(body_, head.status, msg, error);
+    counters_->requests(listener).answered(head.status);
     append_response(out, head, body_);
 }
 

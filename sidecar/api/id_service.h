@@ -14,6 +14,7 @@
 #include "sidecar/api/id_request.h"
 #include "sidecar/api/rate_limiter.h"
 #include "sidecar/api/tokens.h"
+#include "sidecar/metrics/serve_counters.h"
 #include "sidecar/window/supply.h"
 
 namespace next_id {
@@ -22,13 +23,15 @@ namespace next_id {
 struct ParkedRequest {
     IdRequest wanted;
     ResponseHead head;
+    ListenerName listener{};
 };
 
-// Whose request it is, and when it came.
+// Whose request it is, when and by which listener it came.
 struct Caller {
     const Client& client;
     bool token_needed = false;
     Instant now{};
+    ListenerName listener{};
 };
 
 class IdService {
@@ -49,20 +52,26 @@ class IdService {
     // `error` says why the request cannot be served even by a full window.
     void answer_unavailable(const ParkedRequest& parked, const std::string& error, std::string& out);
 
+    // What this service counts; it counts each answer that it makes. Any thread may read them.
+    ServeCounters& counters() { return *counters_; }
+    const ServeCounters& counters() const { return *counters_; }
+
     Supply& supply_of(const ParkedRequest& parked) { return *supplies_[parked.wanted.sequence]; }
 
  private:
     Expected<IdRequest, Refusal> read(const HttpRequest& request, const Caller& caller) const;
     // True iff IDs were taken, and so the response written.
-    bool take(const IdRequest& wanted, const ResponseHead& head, std::string& out);
-    void answer_too_many(ResponseHead head, Duration wait, std::string& out);
-    void append_error_response(ResponseHead head, std::string_view msg, std::string_view error, std::string& out);
+    bool take(const IdRequest& wanted, const ResponseHead& head, ListenerName listener, std::string& out);
+    void answer_too_many(ResponseHead head, ListenerName listener, Duration wait, std::string& out);
+    void append_error_response(ResponseHead head, ListenerName listener, std::string_view msg, std::string_view error,
+                               std::string& out);
 
     const std::vector<Supply*> supplies_;
     const Catalog catalog_;
     RateLimiter* const limiter_;
     std::shared_ptr<const Tokens> tokens_;
-    std::vector<Range> ranges_;  // as many as a window can hold, made when a batch first needs it
+    std::unique_ptr<ServeCounters> counters_;  // which stay where they are when the service moves
+    std::vector<Range> ranges_;                // as many as a window can hold, made when a batch first needs it
     std::string body_;
 };
 

@@ -130,11 +130,12 @@ void Sidecar::make_threads() {
     }
 }
 
-Entrance Sidecar::entrance(bool token_needed, Admission& admission) const {
+Entrance Sidecar::entrance(ListenerName listener, bool token_needed, Admission& admission) const {
     const auto seconds = [](std::chrono::milliseconds time) {
         return static_cast<unsigned>(std::chrono::ceil<std::chrono::seconds>(time).count());
     };
-    return {.token_needed = token_needed,
+    return {.listener = listener,
+            .token_needed = token_needed,
             .admission = &admission,
             .request_timeout_s = seconds(config_.request_timeout),
             .idle_timeout_s = seconds(config_.idle_timeout),
@@ -151,7 +152,7 @@ Expected<Nothing> Sidecar::bind_listeners() {
         auto http = listen_tcp(*config_.http);
         if (!http) return Unexpected{http.error()};
         log::info("listening", {{tls_ ? "https" : "http", printed(*config_.http, bound_port(*http))}});
-        Entrance tcp = entrance(tokens_ != nullptr, admission_);
+        Entrance tcp = entrance(ListenerName::http, tokens_ != nullptr, admission_);
         tcp.tls = tls_.get();
         threads_[0]->listen(std::move(*http), tcp, spread);
     }
@@ -159,7 +160,8 @@ Expected<Nothing> Sidecar::bind_listeners() {
         auto socket = UnixSocket::listen(*config_.socket_path, config_.socket_mode);
         if (!socket) return Unexpected{socket.error()};
         log::info("listening", {{"socket", *config_.socket_path}});
-        threads_[0]->listen(socket->take_descriptor(), entrance(config_.socket_auth, admission_), spread);
+        threads_[0]->listen(socket->take_descriptor(), entrance(ListenerName::socket, config_.socket_auth, admission_),
+                            spread);
         socket_ = std::make_unique<UnixSocket>(std::move(*socket));
     }
     if (config_.admin) {
@@ -184,11 +186,17 @@ Refiller::Settings Sidecar::refill_settings() const {
 
 void Sidecar::listen_for_admin() {
     if (!admin_) return;
-    admin_handler_ = std::make_unique<AdminHandler>(NEXT_ID_VERSION, *refiller_, threads_);
+    metrics_page_ = std::make_unique<MetricsPage>(NEXT_ID_VERSION, started_,
+                                                  MetricsPage::Sources{.refiller = *refiller_,
+                                                                       .threads = threads_,
+                                                                       .admission = admission_,
+                                                                       .admin_admission = admin_admission_,
+                                                                       .tls = tls_.get()});
+    admin_handler_ = std::make_unique<AdminHandler>(NEXT_ID_VERSION, *refiller_, threads_, *metrics_page_);
     if (admin_tokens_) admin_handler_->set_tokens(admin_tokens_->tokens());
     admin_connections_ = std::make_unique<ConnectionSet>(&loop_, *admin_handler_);
     admin_listener_ =
-        std::make_unique<Listener>(&loop_, std::move(admin_), entrance(false, admin_admission_),
+        std::make_unique<Listener>(&loop_, std::move(admin_), entrance(ListenerName::admin, false, admin_admission_),
                                    [this](Accepted accepted) { admin_connections_->adopt(std::move(accepted)); });
 }
 

@@ -5,6 +5,7 @@
 #include <uv.h>
 
 #include <atomic>
+#include <chrono>
 #include <memory>
 #include <string>
 #include <vector>
@@ -45,7 +46,7 @@ class Sidecar {
     Refiller::Settings refill_settings() const;
     void make_threads();
     void listen_for_admin();
-    Entrance entrance(bool token_needed, Admission& admission) const;
+    Entrance entrance(ListenerName listener, bool token_needed, Admission& admission) const;
     void watch_files();
     void look_at_files();
     void watch_signals();
@@ -54,6 +55,7 @@ class Sidecar {
 
     const Config config_;
     const PgTarget target_;
+    const std::chrono::system_clock::time_point started_ = std::chrono::system_clock::now();
     uv_loop_t loop_;
     const std::unique_ptr<TlsServer> tls_;                    // perhaps none
     const std::unique_ptr<TokenFile> tokens_, admin_tokens_;  // the same
@@ -69,6 +71,7 @@ class Sidecar {
     std::vector<std::unique_ptr<ServeThread>> threads_;
     std::size_t next_thread_ = 0;  // that gets a connection; only the accepting thread uses it
 
+    std::unique_ptr<MetricsPage> metrics_page_;
     std::unique_ptr<AdminHandler> admin_handler_;
     std::unique_ptr<ConnectionSet> admin_connections_;
     std::unique_ptr<Listener> admin_listener_;

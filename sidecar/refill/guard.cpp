@@ -74,6 +74,12 @@ std::int64_t furthest_of(const Mark& mark, int direction) {
     return direction > 0 ? std::max(mark.highest, mark.last_value) : std::min(mark.lowest, mark.last_value);
 }
 
+std::optional<Reach> reach_of(const Mark& mark) {
+    if (mark.direction == 0) return std::nullopt;
+    return Reach{.lowest = mark.direction < 0 ? furthest_of(mark, -1) : mark.lowest,
+                 .highest = mark.direction > 0 ? furthest_of(mark, 1) : mark.highest};
+}
+
 bool covers(const Mark& mark, const Range& range) {
     return mark.direction != 0 && lowest_of(range) >= mark.lowest && highest_of(range) <= mark.highest;
 }

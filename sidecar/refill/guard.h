@@ -29,6 +29,13 @@ Expected<Mark> advance_mark(const Mark& mark, const ReserveAnswer& answer, const
 // value that it saw, which others may have taken. REQUIRES: the mark has a direction.
 std::int64_t furthest_of(const Mark& mark, int direction);
 
+// The lowest and the highest ID ever reserved, or in the sequence's direction seen taken by others.
+struct Reach {
+    std::int64_t lowest, highest;
+};
+// Nothing before the first.
+std::optional<Reach> reach_of(const Mark& mark);
+
 // True iff the whole range lies within the mark.
 bool covers(const Mark& mark, const Range& range);
 

@@ -68,7 +68,7 @@ Instant Refill::drive(Instant now) {
             if (now < connect_not_before_)
                 again = std::min(again, connect_not_before_);
             else if (any_step(now))
-                database_.connect();
+                connect();
             else
                 again = std::min(again, next_step_at(now));
             break;
@@ -79,6 +79,11 @@ Instant Refill::drive(Instant now) {
     }
     for (const auto& sequence : sequences_) again = std::min(again, sequence->supply().waiting().next_deadline());
     return again;
+}
+
+void Refill::connect() {
+    connected_ = false;
+    database_.connect();
 }
 
 // Sends the statement of the first sequence, from the one whose turn it is, that has a step to make.
@@ -117,11 +122,15 @@ Instant Refill::next_step_at(Instant now) const {
 void Refill::on_connected(Instant now) {
     if (const auto line = connect_failures_.recovered(now)) log::info("PostgreSQL is back: " + *line);
     log::debug("connected to PostgreSQL");
+    connected_ = true;
+    ++connects_.ok;
     for (const auto& sequence : sequences_) sequence->on_connected();
     tell_all({});
 }
 
 void Refill::on_disconnected(Instant now, const std::string& reason) {
+    ++(connected_ ? connects_.lost : connects_.failed);
+    if (under_way_) sequences_[*under_way_]->on_lost();
     under_way_.reset();
     late_ = false;
     if (const auto line = connect_failures_.failed(reason, now)) log::warn("no connection to PostgreSQL: " + *line);

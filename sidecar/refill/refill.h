@@ -36,10 +36,17 @@ class Refill {
     void on_answer(Instant now, const PgAnswer& answer);
     void on_late();
 
+    // How often connecting ended well or badly, and a connection was lost.
+    struct Connects {
+        std::uint64_t ok = 0, failed = 0, lost = 0;
+    };
+    const Connects& connects() const { return connects_; }
+
     const std::vector<std::unique_ptr<SequenceRefill>>& sequences() const { return sequences_; }
 
  private:
     std::string take_answer(SequenceRefill& sequence, const PgAnswer& answer, Instant now);
+    void connect();
     bool send_next(Instant now);
     bool any_step(Instant now);
     Instant next_step_at(Instant now) const;
@@ -54,6 +61,8 @@ class Refill {
     RepeatedFailure connect_failures_;
     Backoff backoff_;  // of connecting
     Instant connect_not_before_ = Instant::min();
+    Connects connects_;
+    bool connected_ = false;  // since the last connect()
 
     std::size_t turn_ = 0;                  // whose turn it is next
     std::optional<std::size_t> under_way_;  // whose statement is

@@ -28,6 +28,7 @@ class Refiller final : PgConnection::Listener {
     void drive();
 
     const std::vector<std::unique_ptr<SequenceRefill>>& sequences() const { return refill_.sequences(); }
+    const Refill::Connects& connects() const { return refill_.connects(); }
     PgState connection_state() const { return connection_.state(); }
 
  private:

@@ -27,7 +27,9 @@ SequenceRefill::SequenceRefill(Supply& supply, const Settings& settings, Report 
       backoff_{settings.policy.reserve},
       received_{supply.window().left()},
       filled_once_{received_ != 0} {
-    if (is_strict() && received_ != 0) discard("strict order gives out no ID that was reserved before its request");
+    if (is_strict() && received_ != 0)
+        discard(RefillTally::Discarded::strict_order,
+                "strict order gives out no ID that was reserved before its request");
 }
 
 SequenceRefill::Step SequenceRefill::next_step(Instant now) {
@@ -100,15 +102,24 @@ void SequenceRefill::on_inspected(Instant now, const InspectAnswer& answer) {
 }
 
 void SequenceRefill::on_reserved(Instant now, const ReserveAnswer& answer) {
-    if (!check_identity(now, answer.identity)) return;
+    tally_.durations.observe(now - asked_at_);
+    tally_.ended(take_reserved(now, answer) ? RefillTally::Result::ok : RefillTally::Result::refused);
+}
+
+// True iff its IDs were published.
+bool SequenceRefill::take_reserved(Instant now, const ReserveAnswer& answer) {
+    if (!check_identity(now, answer.identity)) return false;
     const Mark mark = supply_.window().mark();
-    if (latch_if_it_went_back(now, how_it_went_back(mark, answer, values_asked_))) return;
-    if (!check_parameters(now, answer.parameters)) return;
-    if (answer.runs.empty()) return on_failed(now, {}, "the mark was another database's, so nothing was reserved");
+    if (latch_if_it_went_back(now, how_it_went_back(mark, answer, values_asked_))) return false;
+    if (!check_parameters(now, answer.parameters)) return false;
+    if (answer.runs.empty()) {
+        statement_failed(now, {}, "the mark was another database's, so nothing was reserved");
+        return false;
+    }
     auto ranges = owned_ranges(answer, settings_.mode);
-    if (!ranges) return on_failed(now, {}, ranges.error());
+    if (!ranges) return statement_failed(now, {}, ranges.error()), false;
     const auto advanced = advance_mark(mark, answer, *ranges);
-    if (!advanced) return latch(now, advanced.error());
+    if (!advanced) return latch(now, advanced.error()), false;
 
     supply_.window().set_mark(*advanced);
     if (filled_once_ && !supply_.waiting().empty() && backoff_.untried()) policy_.found_dry();
@@ -123,9 +134,22 @@ void SequenceRefill::on_reserved(Instant now, const ReserveAnswer& answer) {
     if (is_strict()) serve_strictly();
     tick(now);
     filled_once_ = filled_once_ || left() != 0;
+    return true;
 }
 
 void SequenceRefill::on_failed(Instant now, std::string_view sqlstate, const std::string& error) {
+    if (values_asked_ != 0) {
+        tally_.durations.observe(now - asked_at_);
+        tally_.ended(RefillTally::Result::failed);
+    }
+    statement_failed(now, sqlstate, error);
+}
+
+void SequenceRefill::on_lost() {
+    if (values_asked_ != 0) tally_.ended(RefillTally::Result::lost);
+}
+
+void SequenceRefill::statement_failed(Instant now, std::string_view sqlstate, const std::string& error) {
     if (values_asked_ != 0 && std::ranges::find(timed_out, sqlstate) != std::end(timed_out))
         values_max_ = std::max(std::min(values_max_, values_asked_) / 2, values_timeout_min);
     if (sqlstate == exhausted) values_left_ = 1;
@@ -173,8 +197,11 @@ bool SequenceRefill::check_identity(Instant now, const SourceIdentity& identity)
             window.set_identity(identity);
             return false;
         }
-        discard(same_database ? "the sequence was dropped and created again"
-                              : "another database answers now; its IDs may repeat those of the old one");
+        if (same_database)
+            discard(RefillTally::Discarded::recreated, "the sequence was dropped and created again");
+        else
+            discard(RefillTally::Discarded::other_database,
+                    "another database answers now; its IDs may repeat those of the old one");
     }
     window.set_identity(identity);
     return true;
@@ -206,6 +233,7 @@ bool SequenceRefill::latch_if_it_went_back(Instant now, const std::string& how) 
 void SequenceRefill::latch(Instant now, const std::string& how) {
     Mark mark = supply_.window().mark();
     mark.latched = true;
+    ++tally_.latched;
     supply_.window().set_mark(mark);
     const std::string furthest = mark.direction == 0 ? "none" : std::to_string(furthest_of(mark, mark.direction));
     state_ = RefillState::latched;
@@ -214,7 +242,7 @@ void SequenceRefill::latch(Instant now, const std::string& how) {
         ". Nothing is reserved until it has been moved past the furthest ID of all sidecars (this one's: " + furthest +
         ") with sql/resume_past.sql";
     report_(Severity::error, problem_);
-    discard("the sequence went back");
+    discard(RefillTally::Discarded::went_back, "the sequence went back");
     fail(now, problem_);
 }
 
@@ -230,6 +258,7 @@ void SequenceRefill::resume(const InspectAnswer& answer, std::int64_t past) {
 void SequenceRefill::publish(std::vector<Range> ranges) {
     for (const Range& range : ranges) {
         received_ += range.count;
+        tally_.reserved_ids += range.count;
         pending_ids_ += range.count;
         pending_.push_back(range);
     }
@@ -254,7 +283,7 @@ void SequenceRefill::publish_pending() {
     }
 }
 
-void SequenceRefill::discard(const std::string& why) {
+void SequenceRefill::discard(RefillTally::Discarded reason, const std::string& why) {
     const std::uint64_t left_before = left();
     const auto thrown_away = supply_.window().discard();
     // What others took meanwhile was taken; what is gone now was thrown away. (When the window's replacement fails, its
@@ -263,7 +292,7 @@ void SequenceRefill::discard(const std::string& why) {
     pending_.clear();
     pending_ids_ = 0;
     received_ -= std::min(received_, gone);
-    discarded_ += gone;
+    tally_.discard(reason, gone);
     report_(Severity::warning, "window discarded, " + std::to_string(gone) + " IDs thrown away: " + why);
     if (!thrown_away) report_(Severity::error, thrown_away.error());
 }
@@ -297,7 +326,7 @@ void SequenceRefill::throw_away_rest() {
         const Taken taken = supply_.window().take(rest, scratch_, true);
         if (taken.result != TakeResult::taken) return;
         received_ -= taken.count;
-        discarded_ += taken.count;
+        tally_.discard(RefillTally::Discarded::strict_order, taken.count);
     }
 }
 
@@ -309,9 +338,10 @@ void SequenceRefill::fail(Instant now, const std::string& error) {
 
 void SequenceRefill::note_sequence_end(const SequenceParameters& parameters, std::int64_t last_value) {
     values_left_ = values_left(parameters, last_value);
-    const bool near_end =
-        values_left_ <
-        values_left(parameters, parameters.increment > 0 ? parameters.minimum : parameters.maximum) / near_end_share;
+    const std::uint64_t values =
+        values_left(parameters, parameters.increment > 0 ? parameters.minimum : parameters.maximum);
+    used_share_ = values == 0 ? 1 : 1 - static_cast<double>(values_left_) / static_cast<double>(values);
+    const bool near_end = values_left_ < values / near_end_share;
     if (near_end && !near_end_reported_)
         report_(Severity::warning,
                 "the sequence nears its end: " + std::to_string(values_left_) + " values are left before " +

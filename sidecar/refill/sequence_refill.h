@@ -3,6 +3,7 @@
 // On the refill thread.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -14,6 +15,7 @@
 #include "sidecar/base/clock.h"
 #include "sidecar/refill/backoff.h"
 #include "sidecar/refill/policy.h"
+#include "sidecar/refill/refill_tally.h"
 #include "sidecar/refill/reservation.h"
 #include "sidecar/window/supply.h"
 
@@ -26,6 +28,7 @@ enum class RefillState : std::uint8_t {
     refused,    // the sequence is not one that may be used; inspected until that is cured
     latched,    // the sequence went back; inspected until an operator has moved it past the mark
 };
+inline constexpr std::array refill_state_names{"verifying", "reserving", "refused", "latched"};
 
 class SequenceRefill {
  public:
@@ -62,6 +65,8 @@ class SequenceRefill {
     void on_reserved(Instant now, const ReserveAnswer& answer);
     // A statement that failed, or whose answer is in doubt: whatever it reserved is lost.
     void on_failed(Instant now, std::string_view sqlstate, const std::string& error);
+    // The connection went before the answer came: whatever the statement reserved is lost.
+    void on_lost();
     // The connection's trouble, not this sequence's: no statement was sent, or its answer will not come, or is late.
     // Empty: it is over.
     void on_trouble(const Trouble& trouble);
@@ -74,7 +79,11 @@ class SequenceRefill {
     RefillState state() const { return state_; }
     const RefillPolicy& policy() const { return policy_; }
     std::uint64_t left() const { return supply_.window().left() + pending_ids_; }
-    std::uint64_t discarded() const { return discarded_; }   // IDs thrown away since the process began
+    std::uint64_t discarded() const { return tally_.discarded_in_all(); }  // IDs thrown away since the process began
+    const RefillTally& tally() const { return tally_; }
+    std::optional<double> used_share() const {
+        return used_share_;
+    }                                                        // of the sequence's values; none until it was seen
     std::uint64_t issued() const;                            // IDs taken since the process began
     const std::string& problem() const { return problem_; }  // why refused or latched; empty otherwise
     // Whether an ID can be had now, as far as is known.
@@ -87,6 +96,8 @@ class SequenceRefill {
     double seconds_left() const;  // at the present demand; infinite without any
 
  private:
+    bool take_reserved(Instant now, const ReserveAnswer& answer);
+    void statement_failed(Instant now, std::string_view sqlstate, const std::string& error);
     bool check_identity(Instant now, const SourceIdentity& identity);
     bool check_parameters(Instant now, const SequenceParameters& parameters);
     bool latch_if_it_went_back(Instant now, const std::string& how);
@@ -94,7 +105,7 @@ class SequenceRefill {
     void resume(const InspectAnswer& answer, std::int64_t past);
     void publish(std::vector<Range> ranges);
     void publish_pending();
-    void discard(const std::string& why);
+    void discard(RefillTally::Discarded reason, const std::string& why);
     void replace_closed(Instant now);
     void serve_waiting();
     void serve_strictly();
@@ -120,7 +131,7 @@ class SequenceRefill {
     std::deque<Range> pending_;  // reserved, but the ring had no room yet; before all that is reserved later
     std::uint64_t pending_ids_ = 0;
     std::uint64_t received_ = 0;  // IDs adopted or reserved, but for those discarded
-    std::uint64_t discarded_ = 0;
+    RefillTally tally_;
     bool filled_once_ = false;    // it had more than was waited for
     std::vector<Range> scratch_;  // for those who wait, made when the first does
 
@@ -128,11 +139,12 @@ class SequenceRefill {
     std::uint64_t values_left_ = 1;                    // until the end of the sequence, as last seen
     std::uint64_t values_max_ = statement_values_max;  // in one statement: halved when one times out
     std::uint64_t values_asked_ = 0;                   // by the step under way
+    std::optional<double> used_share_;
     bool near_end_reported_ = false;
     std::optional<Instant> refilled_at_;
 
     WaitingList::Id asked_for_ = 0;      // strict order: the last request that waited when the step under way was made
-    Instant asked_at_ = Instant::min();  // strict order: when that was made
+    Instant asked_at_ = Instant::min();  // when that was made
 };
 
 }  // namespace next_id

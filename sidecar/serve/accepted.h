@@ -9,6 +9,7 @@
 #include "protocol/http_request.h"
 #include "sidecar/api/client.h"
 #include "sidecar/base/file_descriptor.h"
+#include "sidecar/metrics/serve_counters.h"
 #include "sidecar/serve/admission.h"
 
 namespace next_id {
@@ -17,6 +18,7 @@ class TlsServer;
 
 // What a listener demands of those who come in by it.
 struct Entrance {
+    ListenerName listener = ListenerName::http;
     bool token_needed = false;
     const TlsServer* tls = nullptr;   // TLS is spoken, as this has it; it outlives the connections
     Admission* admission = nullptr;   // outlives the connections; null: everyone may come in

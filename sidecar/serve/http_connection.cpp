@@ -20,6 +20,24 @@ constexpr std::uint32_t refused_retry_after_s = 1;
 // Answers to what came in one read are written at once. One buffer for each thread: it is empty between calls.
 thread_local std::string out_buffer;
 
+// From the bytes that a client sent to the answers that are written, if it is time to measure that.
+class RequestTimer {
+ public:
+    RequestTimer(RequestCounters* counters, Instant now)
+        : counters_{counters != nullptr && counters->is_due(now) ? counters : nullptr} {
+        if (counters_ != nullptr) began_ = Clock::now();
+    }
+    ~RequestTimer() {
+        if (counters_ != nullptr) counters_->took(Clock::now() - began_);
+    }
+    RequestTimer(const RequestTimer&) = delete;
+    RequestTimer& operator=(const RequestTimer&) = delete;
+
+ private:
+    RequestCounters* const counters_;
+    Instant began_;
+};
+
 }  // namespace
 
 HttpConnection::~HttpConnection() {
@@ -31,11 +49,12 @@ bool HttpConnection::start(uv_loop_t* loop, HandshakeQueue& handshakes, Accepted
     entrance_ = accepted.entrance;
     parser_.set_head_bytes_max(entrance_.head_bytes_max);
     seat_ = std::move(accepted.seat);
+    counters_ = handler_.counters_of(entrance_.listener);
     stream_ = Stream::adopt(loop, std::move(accepted.descriptor), *this);
     if (!stream_) return false;
     if (accepted.refusal && entrance_.tls != nullptr) return false;  // a handshake only to be told no is not worth it
     if (accepted.refusal) return refuse(*accepted.refusal), true;
-    if (entrance_.tls != nullptr) stream_->secure(*entrance_.tls->context(), handshakes);
+    if (entrance_.tls != nullptr) stream_->secure(*entrance_.tls->context(), handshakes, entrance_.tls->handshakes());
     stream_->start_reading();
     return true;
 }
@@ -57,6 +76,7 @@ void HttpConnection::on_bytes(std::string_view bytes) {
 }
 
 void HttpConnection::answer(std::string_view bytes) {
+    const RequestTimer timer{counters_, now()};
     std::string& out = out_buffer;
     bool more = true;
     while (more && state_ == State::open && stream_->unwritten() == 0) {
@@ -76,6 +96,7 @@ bool HttpConnection::answer_one(std::string_view& bytes, std::string& out) {
     bytes.remove_prefix(consumed);
     if (result == HttpParser::Result::need_more) return false;
     if (result == HttpParser::Result::error) {
+        if (counters_ != nullptr) counters_->answered(parser_.error().status);
         answer_error(parser_.error(), out);
         return false;
     }

@@ -87,6 +87,7 @@ class HttpConnection final : Stream::Listener {
     Client client_;
     Entrance entrance_;
     Admission::Seat seat_;
+    RequestCounters* counters_ = nullptr;  // null: nobody counts
     State state_ = State::open;
     bool draining_ = false;
     bool close_after_ = false;  // the request in hand is the last

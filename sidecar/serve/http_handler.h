@@ -4,6 +4,7 @@
 #include <string>
 
 #include "protocol/http_request.h"
+#include "sidecar/metrics/serve_counters.h"
 
 namespace next_id {
 
@@ -18,6 +19,9 @@ class HttpHandler {
 
     // The connection, which had a request parked, is gone.
     virtual void forget(HttpConnection& connection) = 0;
+
+    // Where what comes in by the listener is counted. Null: nowhere.
+    virtual RequestCounters* counters_of(ListenerName) { return nullptr; }
 
  protected:
     ~HttpHandler() = default;

@@ -7,19 +7,24 @@
 namespace next_id {
 
 bool IdHandler::handle(const HttpRequest& request, bool close, HttpConnection& connection, std::string& out) {
-    const Caller caller{connection.client(), connection.entrance().token_needed, connection.now()};
+    const Caller caller{connection.client(), connection.entrance().token_needed, connection.now(),
+                        connection.entrance().listener};
     auto wait_for = service_.answer(request, caller, close, out);
     if (!wait_for) return true;
     Supply& supply = service_.supply_of(*wait_for);
     const std::uint64_t number = next_request_++;
+    const Instant now = Clock::now();
     const auto waiter = supply.waiting().park(
-        {.ids = wait_for->wanted.count, .deadline = Clock::now() + wait_max_, .thread = thread_, .request = number});
+        {.ids = wait_for->wanted.count, .deadline = now + wait_max_, .thread = thread_, .request = number});
     supply.ring();
+    SequenceCounters& counters = service_.counters().sequence(wait_for->wanted.sequence);
     if (!waiter) {
+        counters.dry.add();
         service_.answer_unavailable(*wait_for, "too many requests wait for IDs already", out);
         return true;
     }
-    parked_.emplace(number, Parked{*wait_for, &connection, *waiter});
+    counters.waited.add();
+    parked_.emplace(number, Parked{*wait_for, &connection, *waiter, now});
     return false;
 }
 
@@ -49,7 +54,9 @@ void IdHandler::deliver(std::uint64_t request, WaitResult result, std::span<cons
         case WaitResult::expired:
         case WaitResult::failed:
             service_.answer_dry(parked.request, out);
+            service_.counters().sequence(parked.request.wanted.sequence).dry.add();
     }
+    service_.counters().requests(parked.request.listener).waited(Clock::now() - parked.since);
     parked.connection->resume(out);
 }
 

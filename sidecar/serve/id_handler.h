@@ -24,8 +24,12 @@ class IdHandler final : public HttpHandler {
 
     bool handle(const HttpRequest& request, bool close, HttpConnection& connection, std::string& out) override;
     void forget(HttpConnection& connection) override;
+    RequestCounters* counters_of(ListenerName listener) override { return &service_.counters().requests(listener); }
 
     void set_tokens(std::shared_ptr<const Tokens> tokens) { service_.set_tokens(std::move(tokens)); }
+
+    // Any thread may read them.
+    const ServeCounters& counters() const { return service_.counters(); }
 
     // The end of a wait. `request` is the number that the waiting list was given; it may be forgotten by now.
     void deliver(std::uint64_t request, WaitResult result, std::span<const Range> ranges);
@@ -35,6 +39,7 @@ class IdHandler final : public HttpHandler {
         ParkedRequest request;
         HttpConnection* connection;
         WaitingList::Id waiter;
+        Instant since;
     };
 
     IdService service_;

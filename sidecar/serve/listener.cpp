@@ -50,7 +50,7 @@ void Listener::accept_all() {
 
 void Listener::hand_on(Accepted accepted) {
     if (entrance_.admission != nullptr) {
-        Admission::Decision decision = entrance_.admission->decide(accepted.client);
+        Admission::Decision decision = entrance_.admission->decide(accepted.client, entrance_.listener);
         if (!decision.seat) return;
         accepted.seat = std::move(decision.seat);
         accepted.refusal = decision.refusal;

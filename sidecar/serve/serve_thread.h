@@ -37,6 +37,8 @@ class ServeThread {
     void set_tokens(std::shared_ptr<const Tokens> tokens);
     // Accepts no more, finishes what is in flight, then calls `drained` (on this thread).
     void drain(std::function<void()> drained);
+    // What this thread has counted.
+    const ServeCounters& counters() const { return handler_.counters(); }
     // When the loop last turned.
     Instant turned_at() const { return Instant{Duration{turned_at_.load(std::memory_order_relaxed)}}; }
 

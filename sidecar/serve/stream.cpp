@@ -55,12 +55,22 @@ uv_stream_t* open_stream(uv_loop_t* loop, FileDescriptor descriptor) {
     return nullptr;
 }
 
+// Of a handshake that is over.
+HandshakeCounters::Result result_of(TlsSession::State state) {
+    if (state == TlsSession::State::not_tls) return HandshakeCounters::Result::plain;
+    if (state == TlsSession::State::failed) return HandshakeCounters::Result::failed;
+    return HandshakeCounters::Result::ok;
+}
+
 }  // namespace
 
 struct Stream::Tls final : HandshakeQueue::Waiter {
-    Tls(Stream& owner, const TlsContext& context, HandshakeQueue& turns)
-        : stream{owner}, queue{turns}, session{context} {}
-    ~Tls() { queue.remove(*this); }
+    Tls(Stream& owner, const TlsContext& context, HandshakeQueue& turns, HandshakeCounters& tally)
+        : stream{owner}, queue{turns}, counters{tally}, session{context} {}
+    ~Tls() {
+        queue.remove(*this);
+        if (session.state() == TlsSession::State::handshaking) counters.ended(HandshakeCounters::Result::abandoned);
+    }
 
     void on_turn() override {
         const std::string bytes = std::exchange(waiting, {});
@@ -70,6 +80,7 @@ struct Stream::Tls final : HandshakeQueue::Waiter {
 
     Stream& stream;
     HandshakeQueue& queue;
+    HandshakeCounters& counters;
     TlsSession session;
     std::string waiting;  // what the peer has sent of a handshake whose turn has not come; then nothing more is read
 };
@@ -103,8 +114,8 @@ Stream::~Stream() {
     if (buffer.len != 0) uv_try_write(handle_.get(), &buffer, 1);
 }
 
-void Stream::secure(const TlsContext& context, HandshakeQueue& queue) {
-    tls_ = std::make_unique<Tls>(*this, context, queue);
+void Stream::secure(const TlsContext& context, HandshakeQueue& queue, HandshakeCounters& counters) {
+    tls_ = std::make_unique<Tls>(*this, context, queue, counters);
 }
 
 bool Stream::handshaking() const {
@@ -148,6 +159,7 @@ void Stream::decrypt(std::string_view bytes) {
     const bool was_handshaking = handshaking();
     const TlsSession::State state = tls_->session.receive(bytes, plain_buffer, record_buffer);
     send(record_buffer);
+    if (was_handshaking && state != TlsSession::State::handshaking) tls_->counters.ended(result_of(state));
     if (was_handshaking && (state == TlsSession::State::not_tls || state == TlsSession::State::failed)) {
         log::debug("a TLS handshake failed", {{"reason", tls_->session.error()}});
         tls_.reset();

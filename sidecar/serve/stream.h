@@ -12,6 +12,7 @@
 #include "sidecar/base/clock.h"
 #include "sidecar/base/file_descriptor.h"
 #include "sidecar/base/uv_handle.h"
+#include "sidecar/metrics/handshake_counters.h"
 #include "sidecar/serve/handshake_queue.h"
 #include "sidecar/serve/tls_context.h"
 
@@ -41,8 +42,9 @@ class Stream {
     Stream(const Stream&) = delete;
     Stream& operator=(const Stream&) = delete;
 
-    // From here on the network sees TLS. Before anything is read or written. `queue` must outlive the stream.
-    void secure(const TlsContext& context, HandshakeQueue& queue);
+    // From here on the network sees TLS. Before anything is read or written. `queue` and `counters` must outlive the
+    // stream.
+    void secure(const TlsContext& context, HandshakeQueue& queue, HandshakeCounters& counters);
     bool handshaking() const;
 
     void start_reading();

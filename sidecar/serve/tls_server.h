@@ -10,6 +10,7 @@
 
 #include "sidecar/base/clock.h"
 #include "sidecar/base/watched_file.h"
+#include "sidecar/metrics/handshake_counters.h"
 #include "sidecar/serve/tls_context.h"
 
 namespace next_id {
@@ -30,6 +31,9 @@ class TlsServer {
     // For a new connection. Any thread.
     std::shared_ptr<const TlsContext> context() const;
 
+    // Of those who connect. Any thread.
+    HandshakeCounters& handshakes() const { return handshakes_; }
+
  private:
     explicit TlsServer(const Paths& paths);
     bool look();
@@ -41,6 +45,7 @@ class TlsServer {
     bool changed_ = false;  // and not yet acted upon
     Instant renew_at_{};
 
+    mutable HandshakeCounters handshakes_;
     mutable std::mutex mutex_;
     std::shared_ptr<const TlsContext> context_;
 };

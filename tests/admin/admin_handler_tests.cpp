@@ -35,7 +35,12 @@ struct AdminFixture : SupplyFixture, LoopFixture {
 
     std::optional<Refiller> refiller{std::in_place, &loop, Refiller::Settings{}, std::vector<Supply*>{&supply}};
     std::vector<std::unique_ptr<ServeThread>> threads;
-    AdminHandler handler{"1.2.3", *refiller, threads};
+    Admission admission{{}}, admin_admission{{}};
+    MetricsPage metrics{
+        "1.2.3",
+        {},
+        {.refiller = *refiller, .threads = threads, .admission = admission, .admin_admission = admin_admission}};
+    AdminHandler handler{"1.2.3", *refiller, threads, metrics};
 };
 
 }  // namespace
@@ -90,13 +95,45 @@ BOOST_AUTO_TEST_CASE(status_tells_about_each_sequence) {
     BOOST_TEST(sequence["highest_reserved"].GetInt64() == 9'007'199'254'741'002);
 }
 
+BOOST_AUTO_TEST_CASE(metrics_are_for_prometheus) {
+    publish(1, 10);
+    supply.window().set_mark({1, 3, 9'007'199'254'741'001, 0, false});
+    supply.waiting().park({});
+    threads.push_back(std::make_unique<ServeThread>(
+        IdHandler{IdService{{&supply}, {{"app.ids"}, 1000}}, 0, std::chrono::seconds{1}}));
+    const auto held = admission.decide({}, ListenerName::socket);
+    const Answer answer = answered("/metrics");
+    BOOST_TEST(answer.status == 200);
+    BOOST_TEST(answer.head.find("Content-Type: text/plain; version=0.0.4; charset=utf-8\r\n") != std::string::npos);
+    for (const char* line : {
+             "next_id_window_left_ids{sequence=\"app.ids\"} 10\n",
+             "next_id_window_left_seconds{sequence=\"app.ids\"} +Inf\n",
+             "next_id_window_start{sequence=\"app.ids\",result=\"fresh\"} 1\n",
+             "next_id_window_start{sequence=\"app.ids\",result=\"adopted\"} 0\n",
+             "next_id_sequence_state{sequence=\"app.ids\",state=\"verifying\"} 1\n",
+             "next_id_sequence_state{sequence=\"app.ids\",state=\"latched\"} 0\n",
+             "next_id_requests_waiting{sequence=\"app.ids\"} 1\n",
+             "next_id_requests_total{listener=\"http\",code=\"200\"} 0\n",
+             "next_id_ids_issued_total{listener=\"socket\",sequence=\"app.ids\"} 0\n",
+             "next_id_connections{listener=\"socket\"} 1\n",
+             "next_id_connections{listener=\"admin\"} 0\n",
+             "next_id_lowest_reserved_id{sequence=\"app.ids\"} 3\n",
+             "next_id_highest_reserved_id{sequence=\"app.ids\"} 9007199254741010\n",
+             "next_id_refill_last_success_timestamp_seconds{sequence=\"app.ids\"} 0\n",
+             "next_id_database_connected 0\n",
+         })
+        BOOST_TEST(answer.body.find(line) != std::string::npos, line << answer.body);
+    for (const char* unknown : {"next_id_sequence_used_ratio", "next_id_tls_certificate"})
+        BOOST_TEST(answer.body.find(unknown) == std::string::npos, unknown);
+}
+
 BOOST_AUTO_TEST_CASE(another_path_is_told_which_there_are) {
     for (const char* path : {"/", "/status/", "/livez2", "/LIVEZ", "/next-id", "*"}) {
         const Answer answer = answered(path);
         BOOST_TEST(answer.status == 404);
         BOOST_TEST(answer.body ==
-                   "{\"code\":404,\"msg\":\"not found\",\"error\":\"there are GET /livez, /startupz, /readyz and "
-                   "/status\"}\n");
+                   "{\"code\":404,\"msg\":\"not found\",\"error\":\"there are GET /livez, /startupz, /readyz, /metrics "
+                   "and /status\"}\n");
         BOOST_TEST(answer.head.find("Allow:") == std::string::npos);
     }
 }
@@ -111,20 +148,23 @@ BOOST_AUTO_TEST_CASE(other_methods_than_get_and_head_are_refused) {
 }
 
 BOOST_AUTO_TEST_CASE(head_has_no_body) {
-    for (const char* path : {"/livez", "/readyz", "/status", "/nope"}) {
+    for (const char* path : {"/livez", "/readyz", "/metrics", "/status", "/nope"}) {
         const Answer answer = answered(path, Method::head);
         BOOST_TEST(answer.status == answered(path).status);
         BOOST_TEST(answer.head.ends_with("\r\n\r\n"));
     }
 }
 
-BOOST_AUTO_TEST_CASE(status_may_want_a_token_and_health_never_does) {
+BOOST_AUTO_TEST_CASE(status_and_metrics_may_want_a_token_and_health_never_does) {
     handler.set_tokens(std::make_shared<const Tokens>(*Tokens::parse("good")));
     const Answer answer = answered("/status");
     BOOST_TEST(answer.status == 401);
     BOOST_TEST(answer.head.find("WWW-Authenticate: Bearer\r\n") != std::string::npos);
-    BOOST_TEST(answered("/status", Method::get, false, "bad").status == 401);
-    BOOST_TEST(answered("/status", Method::get, false, "good").status == 200);
+    for (const char* page : {"/status", "/metrics"}) {
+        BOOST_TEST(answered(page).status == 401);
+        BOOST_TEST(answered(page, Method::get, false, "bad").status == 401);
+        BOOST_TEST(answered(page, Method::get, false, "good").status == 200);
+    }
     for (const char* path : {"/livez", "/startupz"}) BOOST_TEST(answered(path).status == 200);
     BOOST_TEST(answered("/readyz").status == 503);
     handler.set_tokens(std::make_shared<const Tokens>(*Tokens::parse("better")));

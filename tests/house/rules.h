@@ -120,6 +120,7 @@ constexpr std::array libraries{
     Library{"llhttp", "llhttp", "protocol/http_request\\..*"},
     Library{"RapidJSON", "rapidjson/", "protocol/.*"},
     Library{"spdlog", "spdlog/|fmt/", "sidecar/base/log\\.cpp"},
+    Library{"prometheus-cpp", "prometheus/", "sidecar/metrics/exposition\\.cpp"},
     Library{"CLI11", "CLI/", "sidecar/config/.*"},
     Library{"Boost", "boost/", "tests/.*"},
 };

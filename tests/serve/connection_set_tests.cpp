@@ -199,7 +199,7 @@ BOOST_AUTO_TEST_CASE(it_sweeps_by_itself) {
 BOOST_AUTO_TEST_CASE(who_may_not_come_in_is_told_why_without_being_asked) {
     auto [peer, descriptor] = unix_pair();
     peer.send(get("/a"));  // or its answer might be lost to a reset
-    auto in = admission.decide({}), out = admission.decide({});
+    auto in = admission.decide({}, ListenerName::socket), out = admission.decide({}, ListenerName::socket);
     connections->adopt({FileDescriptor{descriptor}, {}, {}, std::move(out.seat), out.refusal});
     BOOST_TEST(run_until([&] { return peer.over(); }));
     BOOST_TEST(!peer.reset);
@@ -215,11 +215,11 @@ BOOST_AUTO_TEST_CASE(who_may_not_come_in_is_told_why_without_being_asked) {
 
 BOOST_AUTO_TEST_CASE(a_connection_keeps_its_seat_until_it_is_closed) {
     auto [peer, descriptor] = unix_pair();
-    connections->adopt({FileDescriptor{descriptor}, {}, {}, admission.decide({}).seat});
+    connections->adopt({FileDescriptor{descriptor}, {}, {}, admission.decide({}, ListenerName::socket).seat});
     settle();
-    BOOST_TEST(admission.decide({}).refusal.has_value());
+    BOOST_TEST(admission.decide({}, ListenerName::socket).refusal.has_value());
     peer.go();
-    BOOST_TEST(run_until([&] { return !admission.decide({}).refusal; }));
+    BOOST_TEST(run_until([&] { return !admission.decide({}, ListenerName::socket).refusal; }));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

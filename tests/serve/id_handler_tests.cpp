@@ -30,6 +30,17 @@ struct HandlerFixture : SupplyFixture, LoopFixture {
         return run_until([&] { return peer.read(), !answers_in(peer.received).empty(); });
     }
 
+    // How many answers with these statuses have been counted, of all those by HTTP over TCP.
+    std::vector<std::uint64_t> counted(const std::vector<int>& codes) const {
+        std::vector<std::uint64_t> counts(codes.size());
+        for (std::size_t i = 0; i < codes.size(); ++i)
+            for (std::size_t place = 0; place < answer_codes.size(); ++place)
+                if (answer_codes[place] == codes[i])
+                    counts[i] = handler.counters().requests(ListenerName::http).answers(place);
+        return counts;
+    }
+    const SequenceCounters& counters() const { return handler.counters().sequence(0); }
+
     IdHandler handler{IdService{{&supply}, {{"app.ids"}, 1'000'000}}, 7, std::chrono::seconds{3}};
     std::optional<ConnectionSet> connections{std::in_place, &loop, handler};
     std::uint64_t last_request = 0;
@@ -134,6 +145,60 @@ BOOST_AUTO_TEST_CASE(a_request_that_was_parked_before_a_drain_says_close_in_its_
     serve_waiting();
     BOOST_TEST(run_until_answer(peer));
     BOOST_TEST(answers_in(peer.received).at(0).closes());
+}
+
+BOOST_AUTO_TEST_CASE(every_answer_and_every_id_is_counted_once) {
+    publish(1, 100);
+    Peer peer = connect();
+    peer.send(get("/next-id") + get("/next-id?count=7") + get("/nope") + get("/next-id?count=x") +
+              "HEAD /next-id HTTP/1.1\r\nHost: a\r\n\r\n" + "DELETE /next-id HTTP/1.1\r\nHost: a\r\n\r\n" +
+              "GET /next-id HTTP/1.1\r\n\r\n");  // the last has no Host, which ends the connection
+    BOOST_TEST(run_until([&] { return peer.read(), peer.ended; }));
+    BOOST_TEST(counted({200, 400, 404, 405, 503}) == (std::vector<std::uint64_t>{3, 2, 1, 1, 0}),
+               boost::test_tools::per_element());
+    BOOST_TEST(counters().ids[static_cast<std::size_t>(ListenerName::http)].value() == 8U);
+    BOOST_TEST(handler.counters().requests(ListenerName::http).durations().read().count() == 7U);
+    BOOST_TEST(handler.counters().requests(ListenerName::socket).durations().read().count() == 0U);
+}
+
+BOOST_AUTO_TEST_CASE(what_waits_is_counted_and_timed_by_itself) {
+    Peer peer = connect();
+    peer.send(get("/next-id?count=3"));
+    BOOST_TEST(run_until_waiting(1));
+    BOOST_TEST(counters().waited.value() == 1U);
+    BOOST_TEST(counted({200}).front() == 0U);
+    publish(5, 3);
+    serve_waiting();
+    BOOST_TEST(run_until_answer(peer));
+    BOOST_TEST(counted({200}).front() == 1U);
+    BOOST_TEST(counters().ids[static_cast<std::size_t>(ListenerName::http)].value() == 3U);
+    BOOST_TEST(counters().dry.value() == 0U);
+    BOOST_TEST(handler.counters().requests(ListenerName::http).durations().read().count() == 1U);
+}
+
+BOOST_AUTO_TEST_CASE(only_what_got_no_id_in_time_is_counted_as_dry) {
+    Peer expired = connect();
+    expired.send(get("/next-id"));
+    BOOST_TEST(run_until_waiting(1));
+    supply.waiting().expire(Clock::now() + std::chrono::seconds{4}, supply.deliver());
+    BOOST_TEST(run_until_answer(expired));
+    BOOST_TEST(counters().dry.value() == 1U);
+
+    Peer too_large = connect();
+    too_large.send(get("/next-id?count=1000"));
+    BOOST_TEST(run_until_waiting(1));
+    for (std::int64_t i = 0; i < 8; ++i) publish(i * 1000, 1);  // the ring is full
+    serve_waiting();
+    BOOST_TEST(run_until_answer(too_large));
+    BOOST_TEST(counters().dry.value() == 1U);
+
+    for (std::size_t i = 0; i < WaitingList::waiting_max_default; ++i) supply.waiting().park({});
+    Peer beyond = connect();
+    beyond.send(get("/next-id"));
+    BOOST_TEST(run_until_answer(beyond));
+    BOOST_TEST(counters().dry.value() == 2U);
+    BOOST_TEST(counters().waited.value() == 2U);
+    BOOST_TEST(counted({200, 503}) == (std::vector<std::uint64_t>{0, 3}), boost::test_tools::per_element());
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -25,6 +25,13 @@ struct TlsConnectionFixture : Served, ConnectionFixture {
         client.write(requests);
         pump();
     }
+    // ok, failed, plain, abandoned
+    std::vector<std::uint64_t> handshakes_counted() const {
+        std::vector<std::uint64_t> counts;
+        for (std::size_t i = 0; i < HandshakeCounters::result_names.size(); ++i)
+            counts.push_back(server->handshakes().count(i));
+        return counts;
+    }
     std::size_t answers() const { return answers_in(client.received).size(); }
     bool run_until_answers(std::size_t count) {
         return run_until([&] { return pump(), answers() >= count; });
@@ -59,6 +66,7 @@ BOOST_AUTO_TEST_CASE(a_connection_serves_one_request_after_another) {
     }
     BOOST_TEST(answers_in(client.received).back().body == "/100");
     BOOST_TEST(peer.received == "");
+    BOOST_TEST(handshakes_counted() == (std::vector<std::uint64_t>{1, 0, 0, 0}), boost::test_tools::per_element());
 }
 
 BOOST_AUTO_TEST_CASE(pipelined_requests_are_answered_in_their_order) {
@@ -162,6 +170,7 @@ BOOST_AUTO_TEST_CASE(plain_http_is_told_so_in_plain) {
     BOOST_TEST(handler.handled == 0u);
     peer.go();
     BOOST_TEST(run_until([&] { return finished == 1; }));
+    BOOST_TEST(handshakes_counted() == (std::vector<std::uint64_t>{0, 0, 1, 0}), boost::test_tools::per_element());
 }
 
 BOOST_AUTO_TEST_CASE(a_client_that_is_refused_gets_the_alert_whatever_it_still_sends) {
@@ -174,6 +183,7 @@ BOOST_AUTO_TEST_CASE(a_client_that_is_refused_gets_the_alert_whatever_it_still_s
     BOOST_TEST(old.failure == "tlsv1 alert protocol version");
     for (int i = 0; i < 3; ++i) connection->sweep();
     BOOST_TEST(finished == 1u);
+    BOOST_TEST(handshakes_counted() == (std::vector<std::uint64_t>{0, 1, 0, 0}), boost::test_tools::per_element());
 }
 
 BOOST_AUTO_TEST_CASE(a_broken_record_ends_the_connection) {
@@ -193,6 +203,8 @@ BOOST_AUTO_TEST_CASE(a_handshake_has_a_deadline) {
     BOOST_TEST(finished == 0u);
     connection->sweep();
     BOOST_TEST(finished == 1u);
+    connection.reset();
+    BOOST_TEST(handshakes_counted() == (std::vector<std::uint64_t>{0, 0, 0, 1}), boost::test_tools::per_element());
 }
 
 BOOST_AUTO_TEST_CASE(an_idle_connection_stays) {
