@@ -11,7 +11,7 @@ namespace next_id {
 struct ResponseHead {
     int status = 200;                    // one of 200 400 401 403 404 405 413 414 429 431 500 503
     bool text = false;                   // the body is text/plain, and else JSON
-    std::string_view content_type = {};  // the body is neither
+    std::string_view content_type = {};  // if not empty, instead of those two
     bool close = false;                  // the connection is closed behind this answer
     bool http_1_0 = false;               // the client spoke HTTP/1.0: it must be told that the connection stays open
     bool head_only = false;       // the answer to HEAD: no body, and no Content-Length, for HEAD takes no ID to measure

@@ -33,7 +33,7 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 cd "$root"
 logs=$root/build/tests
 jobs=$(nproc)
-threaded='^(window|waiting|serve|rate_limiter|admission)' # the suites that ThreadSanitizer has something to say about
+threaded='^(window|waiting|serve|rate_limiter|admission|counters)' # the suites that ThreadSanitizer has something to say about
 passed=0 failed=0 summary=()
 
 # count NAME PASSED FAILED SINCE

@@ -11,8 +11,7 @@ namespace {
 
 using std::chrono::system_clock;
 
-constexpr std::array serving{ListenerName::http, ListenerName::socket};  // that give out IDs
-constexpr std::array start_names{"fresh", "adopted", "discarded"};       // in the order of WindowFile::Start
+constexpr std::array start_names{"fresh", "adopted", "discarded"};  // in the order of WindowFile::Start
 
 const char* name_of(ListenerName listener) {
     return listener_names[static_cast<std::size_t>(listener)];
@@ -86,9 +85,7 @@ void MetricsPage::add_requests(Exposition& out) const {
     for (const ListenerName listener : serving)
         for (std::size_t i = 0; i < sequences().size(); ++i)
             out.add({{"listener", name_of(listener)}, {"sequence", name_of(*sequences()[i])}},
-                    sum(threads, [&](const ServeCounters& counters) {
-                        return counters.sequence(i).ids[static_cast<std::size_t>(listener)].value();
-                    }));
+                    sum(threads, [&](const ServeCounters& counters) { return counters.requests(listener).ids(i); }));
     out.counter("next_id_requests_total", "Requests answered, by the status of the answer.");
     for (const ListenerName listener : serving)
         for (std::size_t i = 0; i < answer_codes.size(); ++i)
@@ -108,12 +105,12 @@ void MetricsPage::add_waits(Exposition& out) const {
     out.counter("next_id_requests_waited_total", "Requests that found the window dry, and waited for a refill.");
     for (std::size_t i = 0; i < sequences().size(); ++i)
         out.add({{"sequence", name_of(*sequences()[i])}},
-                sum(threads, [&](const ServeCounters& counters) { return counters.sequence(i).waited.value(); }));
+                sum(threads, [&](const ServeCounters& counters) { return counters.waits(i).waited.value(); }));
     out.counter("next_id_requests_dry_total",
                 "Requests answered 503 because the window was dry and no refill came in time.");
     for (std::size_t i = 0; i < sequences().size(); ++i)
         out.add({{"sequence", name_of(*sequences()[i])}},
-                sum(threads, [&](const ServeCounters& counters) { return counters.sequence(i).dry.value(); }));
+                sum(threads, [&](const ServeCounters& counters) { return counters.waits(i).dry.value(); }));
     out.gauge("next_id_requests_waiting", "Requests that wait for a refill now.");
     add_each(out, [](SequenceRefill& sequence) { return std::uint64_t{sequence.supply().waiting().size()}; });
 }

@@ -53,11 +53,14 @@ std::optional<ParkedRequest> IdService::answer(const HttpRequest& request, const
         counters_->requests(caller.listener).answered(head.status);
         return std::nullopt;
     }
-    if (take(*wanted, head, caller.listener, out)) return std::nullopt;
+    if (take(*wanted, head, out)) {
+        counters_->requests(caller.listener).gave(wanted->sequence, wanted->count);
+        return std::nullopt;
+    }
     return ParkedRequest{*wanted, head, caller.listener};
 }
 
-bool IdService::take(const IdRequest& wanted, const ResponseHead& head, ListenerName listener, std::string& out) {
+bool IdService::take(const IdRequest& wanted, const ResponseHead& head, std::string& out) {
     Supply& supply = *supplies_[wanted.sequence];
     if (catalog_.strict_order || !supply.waiting().empty()) return false;  // those who wait came first
     Range one;
@@ -69,7 +72,6 @@ bool IdService::take(const IdRequest& wanted, const ResponseHead& head, Listener
     const Taken taken = supply.window().take(wanted.count, room);
     if (taken.wake) supply.ring();
     if (taken.result != TakeResult::taken) return false;
-    counters_->gave(listener, wanted.sequence, taken.count);
     const bool common =
         wanted.format.layout == Layout::single && !wanted.format.strings && !head.text && !head.close && !head.http_1_0;
     if (common) {
@@ -94,7 +96,7 @@ void IdService::answer_taken(const ParkedRequest& parked, std::span<const Range>
     body_.clear();
     append_ids(body_, ranges, parked.wanted.format);
     append_response(out, parked.head, body_);
-    counters_->gave(parked.listener, parked.wanted.sequence, parked.wanted.count);
+    counters_->requests(parked.listener).gave(parked.wanted.sequence, parked.wanted.count);
 }
 
 void IdService::answer_dry(const ParkedRequest& parked, std::string& out) {

@@ -61,7 +61,7 @@ class IdService {
  private:
     Expected<IdRequest, Refusal> read(const HttpRequest& request, const Caller& caller) const;
     // True iff IDs were taken, and so the response written.
-    bool take(const IdRequest& wanted, const ResponseHead& head, ListenerName listener, std::string& out);
+    bool take(const IdRequest& wanted, const ResponseHead& head, std::string& out);
     void answer_too_many(ResponseHead head, ListenerName listener, Duration wait, std::string& out);
     void append_error_response(ResponseHead head, ListenerName listener, std::string_view msg, std::string_view error,
                                std::string& out);

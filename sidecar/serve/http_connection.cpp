@@ -20,24 +20,6 @@ constexpr std::uint32_t refused_retry_after_s = 1;
 // Answers to what came in one read are written at once. One buffer for each thread: it is empty between calls.
 thread_local std::string out_buffer;
 
-// From the bytes that a client sent to the answers that are written, if it is time to measure that.
-class RequestTimer {
- public:
-    RequestTimer(RequestCounters* counters, Instant now)
-        : counters_{counters != nullptr && counters->is_due(now) ? counters : nullptr} {
-        if (counters_ != nullptr) began_ = Clock::now();
-    }
-    ~RequestTimer() {
-        if (counters_ != nullptr) counters_->took(Clock::now() - began_);
-    }
-    RequestTimer(const RequestTimer&) = delete;
-    RequestTimer& operator=(const RequestTimer&) = delete;
-
- private:
-    RequestCounters* const counters_;
-    Instant began_;
-};
-
 }  // namespace
 
 HttpConnection::~HttpConnection() {
@@ -76,7 +58,14 @@ void HttpConnection::on_bytes(std::string_view bytes) {
 }
 
 void HttpConnection::answer(std::string_view bytes) {
-    const RequestTimer timer{counters_, now()};
+    now_ = stream_->now();
+    if (counters_ == nullptr || !counters_->is_due(now_)) return answer_all(bytes);
+    const Instant began = Clock::now();
+    answer_all(bytes);
+    counters_->took(Clock::now() - began);
+}
+
+void HttpConnection::answer_all(std::string_view bytes) {
     std::string& out = out_buffer;
     bool more = true;
     while (more && state_ == State::open && stream_->unwritten() == 0) {

@@ -31,7 +31,7 @@ class HttpConnection final : Stream::Listener {
 
     const Client& client() const { return client_; }
     const Entrance& entrance() const { return entrance_; }
-    Instant now() const { return stream_->now(); }
+    Instant now() const { return now_; }  // when its loop last brought something from it
 
     // The answer to the parked request. Not from within a call of HttpHandler::handle().
     void resume(std::string_view response);
@@ -73,6 +73,7 @@ class HttpConnection final : Stream::Listener {
 
     void refuse(const HttpError& error);
     void answer(std::string_view bytes);
+    void answer_all(std::string_view bytes);
     bool answer_one(std::string_view& bytes, std::string& out);
     void answer_error(const HttpError& error, std::string& out);
     Turn turn() const;
@@ -87,6 +88,7 @@ class HttpConnection final : Stream::Listener {
     Client client_;
     Entrance entrance_;
     Admission::Seat seat_;
+    Instant now_{};
     RequestCounters* counters_ = nullptr;  // null: nobody counts
     State state_ = State::open;
     bool draining_ = false;

@@ -17,7 +17,7 @@ bool IdHandler::handle(const HttpRequest& request, bool close, HttpConnection& c
     const auto waiter = supply.waiting().park(
         {.ids = wait_for->wanted.count, .deadline = now + wait_max_, .thread = thread_, .request = number});
     supply.ring();
-    SequenceCounters& counters = service_.counters().sequence(wait_for->wanted.sequence);
+    WaitCounters& counters = service_.counters().waits(wait_for->wanted.sequence);
     if (!waiter) {
         counters.dry.add();
         service_.answer_unavailable(*wait_for, "too many requests wait for IDs already", out);
@@ -54,7 +54,7 @@ void IdHandler::deliver(std::uint64_t request, WaitResult result, std::span<cons
         case WaitResult::expired:
         case WaitResult::failed:
             service_.answer_dry(parked.request, out);
-            service_.counters().sequence(parked.request.wanted.sequence).dry.add();
+            service_.counters().waits(parked.request.wanted.sequence).dry.add();
     }
     service_.counters().requests(parked.request.listener).waited(Clock::now() - parked.since);
     parked.connection->resume(out);

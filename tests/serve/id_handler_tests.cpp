@@ -39,7 +39,8 @@ struct HandlerFixture : SupplyFixture, LoopFixture {
                     counts[i] = handler.counters().requests(ListenerName::http).answers(place);
         return counts;
     }
-    const SequenceCounters& counters() const { return handler.counters().sequence(0); }
+    const WaitCounters& waits() const { return handler.counters().waits(0); }
+    std::uint64_t ids() const { return handler.counters().requests(ListenerName::http).ids(0); }
 
     IdHandler handler{IdService{{&supply}, {{"app.ids"}, 1'000'000}}, 7, std::chrono::seconds{3}};
     std::optional<ConnectionSet> connections{std::in_place, &loop, handler};
@@ -156,7 +157,7 @@ BOOST_AUTO_TEST_CASE(every_answer_and_every_id_is_counted_once) {
     BOOST_TEST(run_until([&] { return peer.read(), peer.ended; }));
     BOOST_TEST(counted({200, 400, 404, 405, 503}) == (std::vector<std::uint64_t>{3, 2, 1, 1, 0}),
                boost::test_tools::per_element());
-    BOOST_TEST(counters().ids[static_cast<std::size_t>(ListenerName::http)].value() == 8U);
+    BOOST_TEST(ids() == 8U);
     BOOST_TEST(handler.counters().requests(ListenerName::http).durations().read().count() == 7U);
     BOOST_TEST(handler.counters().requests(ListenerName::socket).durations().read().count() == 0U);
 }
@@ -165,14 +166,14 @@ BOOST_AUTO_TEST_CASE(what_waits_is_counted_and_timed_by_itself) {
     Peer peer = connect();
     peer.send(get("/next-id?count=3"));
     BOOST_TEST(run_until_waiting(1));
-    BOOST_TEST(counters().waited.value() == 1U);
+    BOOST_TEST(waits().waited.value() == 1U);
     BOOST_TEST(counted({200}).front() == 0U);
     publish(5, 3);
     serve_waiting();
     BOOST_TEST(run_until_answer(peer));
     BOOST_TEST(counted({200}).front() == 1U);
-    BOOST_TEST(counters().ids[static_cast<std::size_t>(ListenerName::http)].value() == 3U);
-    BOOST_TEST(counters().dry.value() == 0U);
+    BOOST_TEST(ids() == 3U);
+    BOOST_TEST(waits().dry.value() == 0U);
     BOOST_TEST(handler.counters().requests(ListenerName::http).durations().read().count() == 1U);
 }
 
@@ -182,7 +183,7 @@ BOOST_AUTO_TEST_CASE(only_what_got_no_id_in_time_is_counted_as_dry) {
     BOOST_TEST(run_until_waiting(1));
     supply.waiting().expire(Clock::now() + std::chrono::seconds{4}, supply.deliver());
     BOOST_TEST(run_until_answer(expired));
-    BOOST_TEST(counters().dry.value() == 1U);
+    BOOST_TEST(waits().dry.value() == 1U);
 
     Peer too_large = connect();
     too_large.send(get("/next-id?count=1000"));
@@ -190,14 +191,14 @@ BOOST_AUTO_TEST_CASE(only_what_got_no_id_in_time_is_counted_as_dry) {
     for (std::int64_t i = 0; i < 8; ++i) publish(i * 1000, 1);  // the ring is full
     serve_waiting();
     BOOST_TEST(run_until_answer(too_large));
-    BOOST_TEST(counters().dry.value() == 1U);
+    BOOST_TEST(waits().dry.value() == 1U);
 
     for (std::size_t i = 0; i < WaitingList::waiting_max_default; ++i) supply.waiting().park({});
     Peer beyond = connect();
     beyond.send(get("/next-id"));
     BOOST_TEST(run_until_answer(beyond));
-    BOOST_TEST(counters().dry.value() == 2U);
-    BOOST_TEST(counters().waited.value() == 2U);
+    BOOST_TEST(waits().dry.value() == 2U);
+    BOOST_TEST(waits().waited.value() == 2U);
     BOOST_TEST(counted({200, 503}) == (std::vector<std::uint64_t>{0, 3}), boost::test_tools::per_element());
 }
 
