@@ -142,9 +142,9 @@ void MetricsPage::add_windows(Exposition& out) const {
     out.gauge("next_id_window_left_ids", "IDs reserved and not yet given out.");
     add_each(out, [](SequenceRefill& sequence) { return sequence.left(); });
     out.gauge("next_id_window_target_ids", "IDs that a refill fills up to.");
-    add_each(out, [](SequenceRefill& sequence) { return sequence.policy().target(); });
+    add_each(out, [](SequenceRefill& sequence) { return sequence.is_strict() ? 0 : sequence.policy().target(); });
     out.gauge("next_id_window_refill_level_ids", "IDs left at which a refill begins.");
-    add_each(out, [](SequenceRefill& sequence) { return sequence.policy().refill_level(); });
+    add_each(out, [](SequenceRefill& sequence) { return sequence.is_strict() ? 0 : sequence.policy().refill_level(); });
     out.gauge("next_id_window_left_seconds", "How long what is left will last at the present demand.");
     add_each(out, [](SequenceRefill& sequence) { return sequence.seconds_left(); });
     out.gauge("next_id_demand_ids_per_second", "IDs given out a second, as the refill reckons with.");

@@ -77,6 +77,7 @@ class SequenceRefill {
 
     Supply& supply() { return supply_; }
     RefillState state() const { return state_; }
+    bool is_strict() const { return settings_.order == Order::strict; }
     const RefillPolicy& policy() const { return policy_; }
     std::uint64_t left() const { return supply_.window().left() + pending_ids_; }
     std::uint64_t discarded() const { return tally_.discarded_in_all(); }  // IDs thrown away since the process began
@@ -110,7 +111,6 @@ class SequenceRefill {
     void serve_waiting();
     void serve_strictly();
     void throw_away_rest();
-    bool is_strict() const { return settings_.order == Order::strict; }
     std::uint64_t wanted();
     void fail(Instant now, const std::string& error);
     void note_sequence_end(const SequenceParameters& parameters, std::int64_t last_value);

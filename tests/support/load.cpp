@@ -25,13 +25,13 @@ std::uint64_t number_in(const std::string& line, const std::string& key) {
 
 }  // namespace
 
-Load::Load(const std::string& address, int connections, double seconds) {
+Load::Load(const std::string& address, int connections, double seconds, int rate) {
     char name[] = "/tmp/next-id-load.XXXXXX";
     if (mkdtemp(name) == nullptr) throw std::runtime_error{"cannot make a directory in /tmp"};
     directory_ = name;
     const int output = open((directory_ + "/output").c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0644);
     pid_ = start_program({NEXT_ID_LOAD, address, "--connections", std::to_string(connections), "--seconds",
-                          std::to_string(seconds), "--ids", directory_ + "/ids"},
+                          std::to_string(seconds), "--rate", std::to_string(rate), "--ids", directory_ + "/ids"},
                          output);
     close(output);
 }

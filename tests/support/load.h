@@ -18,8 +18,8 @@ class Load {
     };
 
     // Starts at once: so many connections to 127.0.0.1:PORT or a Unix socket, for so many seconds. Dropped connections
-    // are dialled again.
-    Load(const std::string& address, int connections, double seconds);
+    // are dialled again. `rate`: requests a second; 0: as fast as answers come.
+    Load(const std::string& address, int connections, double seconds, int rate = 0);
     ~Load();
     Load(const Load&) = delete;
     Load& operator=(const Load&) = delete;
