@@ -63,7 +63,7 @@ class Prometheus {
             if (sample["value"][1].GetString() != std::string{"NaN"}) return true;
         return false;
     }
-    bool is_up() const { return can_connect(address_); }
+    bool is_ready() const { return can_connect(address_) && TestClient{address_}.get("/-/ready").status == 200; }
 
  private:
     TempDir directory_;
@@ -123,7 +123,7 @@ BOOST_AUTO_TEST_CASE(no_panel_is_empty_and_no_alert_fires_under_load) {
     other.start_filled(1000);
     const Load over_http{one.http(), 4, 300, 1000}, over_socket{other.socket(), 4, 300, 1000};
     const Prometheus prometheus{target("one", one.admin()) + target("other", other.admin())};
-    BOOST_REQUIRE(wait_until([&] { return prometheus.is_up(); }));
+    BOOST_REQUIRE(wait_until([&] { return prometheus.is_ready(); }));
     BOOST_REQUIRE(wait_until([&] { return prometheus.has_value("sum(up) == 2"); }));
 
     std::vector<Panel> empty = panels();
