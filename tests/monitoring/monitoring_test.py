@@ -1,8 +1,10 @@
 #!/usr/bin/python3
 """k8s/monitoring holds together: promtool accepts it, alerts fire when they should, and each has its place in the runbook."""
 import json
+import os
 import pathlib
 import re
+import shutil
 import subprocess
 import tempfile
 import unittest
@@ -14,6 +16,8 @@ MONITORING = ROOT / "k8s/monitoring"
 ALERTS = [rule for group in yaml.safe_load((MONITORING / "rules.yml").read_text())["groups"] for rule in group["rules"]]
 TESTS = yaml.safe_load((ROOT / "tests/monitoring/alerts_test.yml").read_text())
 DASHBOARD = json.loads((MONITORING / "dashboard.json").read_text())
+BUILD = pathlib.Path(os.environ.get("NEXT_ID_BUILD_DIR", ROOT / "build/dev"))
+OPERATOR = "@kubernetes-models/prometheus-operator@5.0.1"
 NAMES = [alert["alert"] for alert in ALERTS]
 
 
@@ -134,6 +138,48 @@ class Scraping(unittest.TestCase):
         monitor = yaml.safe_load((MONITORING / "podmonitor.yaml").read_text())
         sidecar = yaml.safe_load((ROOT / "k8s/component/pod/pod.yaml").read_text())["template"]["spec"]["initContainers"][0]
         self.assertIn(monitor["spec"]["podMetricsEndpoints"][0]["port"], [port["name"] for port in sidecar["ports"]])
+
+
+def operators_definitions():
+    """Fetched once, from npm."""
+    place = BUILD / "monitoring" / OPERATOR.rpartition("/")[2]
+    if not place.exists():
+        making = pathlib.Path(f"{place}.{os.getpid()}")
+        making.mkdir(parents=True)
+        subprocess.run(["npm", "install", "--silent", "--no-audit", "--no-fund", "--no-save", "--prefix", making, OPERATOR], check=True)
+        try:
+            making.rename(place)
+        except OSError:  # another test was faster
+            shutil.rmtree(making)
+    return place / "node_modules"
+
+
+def objections(*objects):
+    done = subprocess.run(["node", ROOT / "tests/monitoring/custom_resources.mjs", operators_definitions()], check=True,
+                          capture_output=True, text=True, input=json.dumps(objects))
+    return done.stdout.splitlines()
+
+
+class Operator(unittest.TestCase):
+    def test_its_definitions_allow_what_is_asked_of_it(self):
+        objects = [yaml.safe_load((MONITORING / name).read_text()) for name in ("podmonitor.yaml", "prometheusrule.yaml")]
+        self.assertEqual(objections(*objects), [])
+
+    def test_what_is_wrong_is_found(self):
+        monitor = yaml.safe_load((MONITORING / "podmonitor.yaml").read_text())
+        endpoint = monitor["spec"]["podMetricsEndpoints"][0]
+        endpoint["intervall"] = endpoint.pop("interval")
+        self.assertEqual(objections(monitor), ["PodMonitor/next-id.podMetricsEndpoints[0].intervall: there is no such field"])
+        endpoint["interval"] = 15
+        self.assertIn("must be string", " ".join(objections(monitor)))
+
+    def test_kustomize_builds_it_where_there_is_a_kubectl(self):
+        if not shutil.which("kubectl"):
+            self.skipTest("kubectl is missing, of which Debian has no package")
+        built = subprocess.run(["kubectl", "kustomize", MONITORING], check=True, capture_output=True, text=True).stdout
+        objects = {each["kind"]: each for each in yaml.safe_load_all(built)}
+        self.assertEqual(set(objects), {"ConfigMap", "PodMonitor", "PrometheusRule"})
+        self.assertEqual(json.loads(objects["ConfigMap"]["data"]["next-id.json"]), DASHBOARD)
 
 
 if __name__ == "__main__":
