@@ -74,45 +74,61 @@ cp -rL /usr/share/common-licenses "$rootfs/usr/share/" # which those texts refer
 
 # --- bill of materials, SPDX 2.3 --------------------------------------------------------------------------------------
 
-id_of() { sed 's/[^A-Za-z0-9.-]/-/g' <<<"$1"; }
+id_of() { echo "SPDXRef-${1//[^A-Za-z0-9.-]/-}"; }
 
-json_package() { # json_package NAME VERSION SPDX-ID LICENCE PURPOSE [PURL]
-    local reference=''
-    [[ -z ${6:-} ]] || reference=', "externalRefs": [{"referenceCategory": "PACKAGE-MANAGER", "referenceType": "purl", "referenceLocator": "'$6'"}]'
-    printf '    {"SPDXID": "SPDXRef-%s", "name": "%s", "versionInfo": "%s", "downloadLocation": "NOASSERTION", "filesAnalyzed": false, ' "$3" "$1" "$2"
-    printf '"licenseConcluded": "NOASSERTION", "licenseDeclared": "%s", "copyrightText": "NOASSERTION", "primaryPackagePurpose": "%s"%s}' "$4" "$5" "$reference"
+json_package() { # json_package ID NAME VERSION LICENCE PURPOSE [PURL]
+    printf '{"SPDXID": "%s", "name": "%s", "versionInfo": "%s", "downloadLocation": "NOASSERTION", "filesAnalyzed": false, ' "$1" "$2" "$3"
+    printf '"licenseConcluded": "NOASSERTION", "licenseDeclared": "%s", "copyrightText": "NOASSERTION", "primaryPackagePurpose": "%s"' "$4" "$5"
+    [[ -z ${6:-} ]] || printf ', "externalRefs": [{"referenceCategory": "PACKAGE-MANAGER", "referenceType": "purl", "referenceLocator": "%s"}]' "$6"
+    printf '}'
+}
+
+json_debian_package() { # json_debian_package ID PACKAGE
+    local version architecture purl
+    version=$(dpkg-query -W -f '${Version}' "$2")
+    architecture=$(dpkg-query -W -f '${Architecture}' "$2")
+    purl=pkg:deb/debian/$2@$version
+    purl=${purl//+/%2B}
+    json_package "$1" "$2" "$version" NOASSERTION LIBRARY "${purl/@*:/@${version%%:*}%3A}?arch=$architecture"
+}
+
+json_file() { # json_file ID PATH
+    printf '{"SPDXID": "%s", "fileName": ".%s", "checksums": [{"algorithm": "SHA1", "checksumValue": "%s"}, ' "$1" "$2" "$(sha1sum <"$rootfs$2" | cut -d ' ' -f 1)"
+    printf '{"algorithm": "SHA256", "checksumValue": "%s"}]}' "$(sha256sum <"$rootfs$2" | cut -d ' ' -f 1)"
+}
+
+json_relation() { printf '{"spdxElementId": "%s", "relationshipType": "%s", "relatedSpdxElement": "%s"}' "$@"; }
+
+json_list() { # json_list NAME ELEMENT...
+    printf '  "%s": [\n' "$1"
+    printf '    %s,\n' "${@:2}" | sed '$s/,$//'
+    printf '  ]'
 }
 
 bill_of_materials() {
-    local version revision created package relation file
+    local version created package relation file packages=() files=() relations=()
     version=$("$program" --version) && version=${version##* }
-    # Nothing of the moment it was made in: the same files give the same bill.
-    created=$(date -u -d "@${SOURCE_DATE_EPOCH:-$(stat -L -c %Y "$program")}" +%Y-%m-%dT%H:%M:%SZ)
-    revision=$(sha256sum "$program" | cut -c 1-32)
-    printf '{\n  "spdxVersion": "SPDX-2.3", "dataLicense": "CC0-1.0", "SPDXID": "SPDXRef-DOCUMENT", "name": "next-id-%s",\n' "$version"
-    printf '  "documentNamespace": "https://spdx.org/spdxdocs/next-id-%s-%s",\n' "$version" "$revision"
-    printf '  "creationInfo": {"created": "%s", "creators": ["Tool: next-id-rootfs.sh"]},\n  "packages": [\n' "$created"
-    json_package next-id "$version" next-id MIT APPLICATION
-    relations=('{"spdxElementId": "SPDXRef-DOCUMENT", "relationshipType": "DESCRIBES", "relatedSpdxElement": "SPDXRef-next-id"}') files=()
+    packages=("$(json_package SPDXRef-next-id next-id "$version" MIT APPLICATION)")
+    relations=("$(json_relation SPDXRef-DOCUMENT DESCRIBES SPDXRef-next-id)")
     for package in $(printf '%s\n' "${!files_of[@]}" "${!compiled_in[@]}" ca-certificates | sort); do
-        local id purl
-        id=$(id_of "$package")
-        version=$(dpkg-query -W -f '${Version}' "$package")
-        purl="pkg:deb/debian/$(sed 's/+/%2B/g' <<<"$package")@$(sed 's/+/%2B/g; s/:/%3A/g' <<<"$version")?arch=$(dpkg-query -W -f '${Architecture}' "$package")"
-        printf ',\n'
-        json_package "$package" "$version" "$id" NOASSERTION LIBRARY "$purl"
+        packages+=("$(json_debian_package "$(id_of "$package")" "$package")")
         relation=DEPENDS_ON
         [[ -z ${files_of[$package]:-} ]] || relation=DYNAMIC_LINK
         [[ -z ${compiled_in[$package]:-} ]] || relation=STATIC_LINK
-        relations+=('{"spdxElementId": "SPDXRef-next-id", "relationshipType": "'$relation'", "relatedSpdxElement": "SPDXRef-'$id'"}')
+        relations+=("$(json_relation SPDXRef-next-id $relation "$(id_of "$package")")")
         for file in ${files_of[$package]:-}; do
-            files+=('{"SPDXID": "SPDXRef-File-'"$(id_of "${file##*/}")"'", "fileName": ".'"$file"'", "checksums": [{"algorithm": "SHA1", "checksumValue": "'"$(sha1sum <"$rootfs$file" | cut -c 1-40)"'"}, {"algorithm": "SHA256", "checksumValue": "'"$(sha256sum <"$rootfs$file" | cut -c 1-64)"'"}]}')
-            relations+=('{"spdxElementId": "SPDXRef-'$id'", "relationshipType": "CONTAINS", "relatedSpdxElement": "SPDXRef-File-'"$(id_of "${file##*/}")"'"}')
+            files+=("$(json_file "$(id_of "File-${file##*/}")" "$file")")
+            relations+=("$(json_relation "$(id_of "$package")" CONTAINS "$(id_of "File-${file##*/}")")")
         done
     done
-    local IFS=$'\n'
-    printf '\n  ],\n  "files": [\n%s\n  ],\n  "relationships": [\n%s\n  ]\n}\n' \
-        "$(sed 's/^/    /; $!s/$/,/' <<<"${files[*]}")" "$(sed 's/^/    /; $!s/$/,/' <<<"${relations[*]}")"
+    # The program's own time and digest, so that the same files give the same bill.
+    created=$(date -u -d "@${SOURCE_DATE_EPOCH:-$(stat -L -c %Y "$program")}" +%Y-%m-%dT%H:%M:%SZ)
+    printf '{\n  "spdxVersion": "SPDX-2.3", "dataLicense": "CC0-1.0", "SPDXID": "SPDXRef-DOCUMENT", "name": "next-id-%s",\n' "$version"
+    printf '  "documentNamespace": "https://spdx.org/spdxdocs/next-id-%s-%s",\n' "$version" "$(sha256sum <"$program" | cut -c 1-32)"
+    printf '  "creationInfo": {"created": "%s", "creators": ["Tool: next-id-rootfs.sh"]},\n' "$created"
+    json_list packages "${packages[@]}" && printf ',\n'
+    json_list files "${files[@]}" && printf ',\n'
+    json_list relationships "${relations[@]}" && printf '\n}\n'
 }
 
 bill_of_materials >"$docs/next-id/sbom.spdx.json"

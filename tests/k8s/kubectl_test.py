@@ -1,9 +1,12 @@
 #!/usr/bin/python3
 """What kubectl says of the manifests, where there is one: kustomize builds them, and kubectl's own types know every field."""
 import json
+import pathlib
+import re
 import shutil
 import subprocess
 import sys
+import tempfile
 import unittest
 
 import yaml
@@ -31,6 +34,21 @@ class Kubectl(unittest.TestCase):
         for name, text in manifests.render_all().items():
             with self.subTest(name):
                 self.assertEqual(list(yaml.safe_load_all(text)), list(yaml.safe_load_all((manifests.RENDERED / f"{name}.yaml").read_text())))
+
+    def test_the_line_of_the_readme_adds_the_sidecar(self):
+        blocks = re.findall(r"```yaml\n(.*?)```", (manifests.ROOT / "k8s/README.md").read_text(), re.S)
+        kustomization, patches = blocks[0], blocks[2]
+        self.assertIn("components:", kustomization)
+        with tempfile.TemporaryDirectory() as folder:
+            user = pathlib.Path(folder)
+            manifests.copy_sources(user / "next-id")
+            shutil.copy(user / "next-id/k8s/examples/deployment/orders/deployment.yaml", user)
+            (user / "kustomization.yaml").write_text(kustomization + patches)
+            built = subprocess.run(["kubectl", "kustomize", user], check=True, capture_output=True, text=True).stdout
+        sidecar = yaml.safe_load(built)["spec"]["template"]["spec"]["initContainers"][0]
+        self.assertEqual((sidecar["name"], sidecar["image"]), ("next-id", "registry.example/next-id:0.1.0"))
+        self.assertEqual(sidecar["resources"]["limits"], {"memory": "256Mi"})
+        self.assertIn({"name": "NEXT_ID_THREADS", "value": "2"}, sidecar["env"])
 
     def test_no_field_gets_lost(self):
         for name in manifests.KUSTOMIZATIONS:

@@ -91,6 +91,16 @@ class Policy(unittest.TestCase):
         self.assertEqual(sidecar("deployment")["image"], f"next-id:{version}")
         self.assertIn(f"\nARG VERSION={version}\n", (manifests.ROOT / "k8s/Dockerfile").read_text())
 
+    def test_links_and_paths_of_the_readme_lead_somewhere(self):
+        folder = manifests.ROOT / "k8s"
+        text = (folder / "README.md").read_text()
+        links = [link.split("#")[0] for link in re.findall(r"\]\((?!http)([^)#]+)", text)]
+        self.assertGreater(len(links), 10)
+        for link in links:
+            self.assertTrue((folder / link).exists(), link)
+        for path in re.findall(r"next-id/(k8s/[\w/.-]+)", text):
+            self.assertTrue((manifests.ROOT / path).exists() or path in manifests.SECRETS, path)
+
     def test_each_rule_finds_who_breaks_it(self):
         _, good = next(pods("deployment"))
 

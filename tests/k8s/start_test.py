@@ -55,6 +55,7 @@ class Start(unittest.TestCase):
     def operators_can_ask_it(self, pod):
         self.assertEqual(pod.exec("next-id", "next-id", "check").strip(), "ready")
         self.assertIn("global_id_seq", pod.exec("next-id", "next-id", "status"))
+        self.assertEqual(len(pod.exec("next-id", "next-id", "get", "-n", "3").split()), 3)
         self.assertEqual(json.loads(pod.exec("orders", "curl", "--silent", "http://127.0.0.1:9910/next-id"))["msg"], "success")
 
 

@@ -3,7 +3,7 @@
 import time
 import unittest
 
-from support import podman
+from support import manifests, podman
 from support.applications import TAKE, deployment, run_in_application
 from support.cluster import Cluster, wait_until
 
@@ -30,6 +30,23 @@ class Stop(unittest.TestCase):
             self.assertEqual(pod.stop("next-id"), 0)
             self.assertLess(time.monotonic() - since, 5)
             self.assertFalse(socket.exists())
+            self.assertEqual(pod.log_of_sidecar()[-1]["msg"], "drained")
+
+    def test_a_plain_container_goes_on_for_a_while_when_both_are_told_at_once(self):
+        with Cluster() as cluster:
+            cluster.set_up_database()
+
+            def change(spec):
+                delay, = [each for each in spec["containers"][0]["env"] if each["name"] == "NEXT_ID_STOP_DELAY"]
+                delay["value"] = "5s"
+                spec["containers"][1]["args"] = [FINISHES]
+                spec["restartPolicy"] = "Never"
+            pod = cluster.start(manifests.one(manifests.load("plain-container"), "Deployment"), "plain", change)
+            wait_until(lambda: pod.ids("orders"), "the application takes IDs")
+            for name in ("next-id", "orders"):
+                podman.podman("kill", "--signal=TERM", pod.container(name))
+            self.assertEqual(pod.exit_code("orders"), 0, "the application could not finish its work")
+            self.assertEqual(pod.exit_code("next-id"), 0)
             self.assertEqual(pod.log_of_sidecar()[-1]["msg"], "drained")
 
 

@@ -183,8 +183,8 @@ class Cluster:
             return place
         if "secret" in volume:
             return self.folder / f"files-{volume['secret']['secretName']}"
-        return self.write_secret(volume["configMap"]["name"],
-                                 **manifests.one(manifests.load("base-sql"), "ConfigMap", volume["configMap"]["name"])["data"])
+        scripts = manifests.one(manifests.load("base-sql"), "ConfigMap", volume["configMap"]["name"])["data"]
+        return self.write_secret(volume["configMap"]["name"], **{name: (manifests.ROOT / path).read_text() for name, path in scripts.items()})
 
     def environment_of(self, container, pod):
         known = {}

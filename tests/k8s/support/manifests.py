@@ -2,7 +2,8 @@
 """The kustomizations of k8s/, what they render to, and the pods in it.
 
 kubectl is in no package of Debian, so what they render to is kept in tests/k8s/rendered, together with a digest of what it was
-made from; all tests but one read that. After a change: tests/k8s/support/manifests.py (with kubectl).
+made from; all tests but one read that. After a change: tests/k8s/support/manifests.py (with kubectl). The scripts of sql/ are
+named there and not copied, so that they can change without.
 """
 import hashlib
 import json
@@ -26,11 +27,10 @@ SECRETS = {"k8s/base/password": "secret\n", "k8s/base/sql/owner.env": "PGUSER=po
 
 
 def sources():
-    """All files that kustomize may read."""
+    """All files that kustomize reads, but scripts of sql/."""
     folders = [ROOT / name for name in ("k8s/base", "k8s/component", "k8s/examples", "sql", "tests/k8s/kinds")]
-    endings = {".yaml", ".env", ".sql"}
     secrets = {ROOT / name for name in SECRETS}
-    return sorted(file for folder in folders for file in folder.rglob("*") if file.suffix in endings and file not in secrets)
+    return sorted(file for folder in folders for file in folder.rglob("*") if file.suffix in (".yaml", ".env") and file not in secrets)
 
 
 def digest_of_sources():
@@ -40,17 +40,34 @@ def digest_of_sources():
     return digest.hexdigest()
 
 
+def copy_sources(place):
+    """As a user has them who has filled in what is to be filled in."""
+    for file in sources() + list((ROOT / "sql").glob("*.sql")):
+        copy = place / file.relative_to(ROOT)
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(file, copy)
+    for name, text in SECRETS.items():
+        (place / name).write_text(text)
+
+
 def render_all():
     """Name -> YAML text, by kubectl."""
-    with tempfile.TemporaryDirectory() as copy:
-        for file in sources():
-            place = pathlib.Path(copy) / file.relative_to(ROOT)
-            place.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(file, place)
-        for name, text in SECRETS.items():
-            (pathlib.Path(copy) / name).write_text(text)
-        return {name: subprocess.run(["kubectl", "kustomize", f"{copy}/{folder}"], check=True, capture_output=True, text=True).stdout
-                for name, folder in KUSTOMIZATIONS.items()}
+    with tempfile.TemporaryDirectory() as folder:
+        copy_sources(pathlib.Path(folder))
+        return {name: without_scripts(subprocess.run(["kubectl", "kustomize", f"{folder}/{place}"], check=True, capture_output=True,
+                                                     text=True).stdout) for name, place in KUSTOMIZATIONS.items()}
+
+
+def without_scripts(rendered):
+    if ".sql: |" not in rendered:
+        return rendered
+    objects = list(yaml.safe_load_all(rendered))
+    for each in objects:
+        for name, text in each.get("data", {}).items():
+            if name.endswith(".sql"):
+                assert text == (ROOT / "sql" / name).read_text()
+                each["data"][name] = f"sql/{name}"
+    return yaml.safe_dump_all(objects)
 
 
 def load(name):
