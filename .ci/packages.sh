@@ -4,7 +4,8 @@
 # shellcheck disable=SC2034 # read by those scripts
 {
     packages_to_build=(g++ cmake ninja-build pkg-config libuv1-dev libpq-dev libssl-dev node-llhttp rapidjson-dev libcli11-dev libspdlog-dev prometheus-cpp-dev)
-    packages_to_test=(libboost-test-dev libbenchmark-dev valgrind postgresql pgbouncer curl openssl spin relacy-dev systemd nginx-light prometheus)
+    packages_to_test=(libboost-test-dev libbenchmark-dev valgrind postgresql pgbouncer curl openssl spin relacy-dev systemd nginx-light prometheus python3 dpkg-dev file)
+    packages_to_test_long=(debootstrap systemd-container)
     packages_for_pods=(podman runc catatonit busybox-static iproute2 debootstrap ca-certificates python3 python3-yaml nodejs)
     command -v npm >/dev/null || packages_for_pods+=(npm) # Debian has it apart, others within nodejs
     packages_to_bench=(libboost-test-dev libbenchmark-dev postgresql curl nginx-light libnginx-mod-http-lua redis-server redis-tools)

@@ -12,6 +12,7 @@ Usage: tests/run.sh [--long]
   tsan          the suites with threads, under ThreadSanitizer
   release       the image, and pods of it under podman
   quickstart    examples/quickstart.sh --once, twice
+  package       what is installed, programs that use it, Debian packages (--long: in a clean Debian)
   simulation    ten thousand seeds of the simulated refill (--long: half an hour of them)
   instructions  what a request costs, counted by callgrind, against tests/bench/instructions.txt
   bench         tests/bench/run.sh --quick
@@ -33,7 +34,7 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 cd "$root"
 logs=$root/build/tests
 jobs=$(nproc)
-threaded='^(window|waiting|serve|rate_limiter|admission|counters)' # the suites that ThreadSanitizer has something to say about
+threaded='^(window|waiting|serve|rate_limiter|admission|counters|client|tls)' # the suites that ThreadSanitizer has something to say about
 passed=0 failed=0 summary=()
 
 # count NAME PASSED FAILED SINCE
@@ -94,6 +95,11 @@ simulate() {
     build/release/tests/simulation/simulation "${seeds[@]}"
 }
 
+package() {
+    build release next-id next_id_client next_id_client_static || return
+    tests/package/check.sh "$root/build/release"
+}
+
 instructions() {
     build release bench_instructions || return
     tests/bench/instructions.sh
@@ -103,6 +109,7 @@ mkdir -p "$logs"
 # shellcheck source-path=SCRIPTDIR source=../.ci/packages.sh
 source "$root/.ci/packages.sh"
 need "${packages_to_build[@]}" "${packages_to_test[@]}" "${packages_to_bench[@]}" "${packages_for_pods[@]}"
+if [[ ${NEXT_ID_LONG:-} ]]; then need "${packages_to_test_long[@]}"; fi
 if command -v ccache >/dev/null; then export CMAKE_C_COMPILER_LAUNCHER=ccache CMAKE_CXX_COMPILER_LAUNCHER=ccache; fi
 # GCC 12's ThreadSanitizer knows where memory lies only when the kernel does not scatter it too widely.
 no_aslr=()
@@ -113,6 +120,7 @@ build_and_test tsan pure_tests -L pure -R "$threaded"
 build_and_test release next-id -L pods
 smoke simulation simulate
 smoke quickstart quickstart_twice
+smoke package package
 smoke instructions instructions
 smoke bench tests/bench/run.sh --quick
 if [[ ${NEXT_ID_LONG:-} ]]; then
