@@ -27,7 +27,7 @@ say() {
 copy_sources() {
     mkdir -p "$work/sources"
     find "$work/sources" -mindepth 1 -maxdepth 1 -exec rm -rf {} +
-    (cd "$root" && cp -r CMakeLists.txt CMakePresets.json protocol sidecar sql tests "$work/sources") # not -p: what an interrupted run built must be built again
+    (cd "$root" && cp -r CMakeLists.txt CMakePresets.json examples protocol sidecar sql tests "$work/sources") # not -p: what an interrupted run built must be built again
     cd "$work/sources"
     if command -v ccache >/dev/null; then
         export CCACHE_BASEDIR=$work CCACHE_NOHASHDIR=1 CMAKE_C_COMPILER_LAUNCHER=ccache CMAKE_CXX_COMPILER_LAUNCHER=ccache

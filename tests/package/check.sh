@@ -13,14 +13,24 @@ libdir=$(sed -n 's/^CMAKE_INSTALL_LIBDIR:[A-Z]*=//p' "$build/CMakeCache.txt")
 failures=0
 
 ok() { printf 'ok    %s\n' "$1"; }
-not_ok() { printf 'FAIL  %s\n' "$*" && ((++failures)); }
+not_ok() { printf 'FAIL  %s\n' "$1" && ((++failures)); }
 # check WHAT COMMAND...: passes if the command does, and shows what it said if not
 check() {
-    if "${@:2}" >"$work/said" 2>&1; then ok "$1"; else not_ok "$1" && cat "$work/said"; fi
+    if "${@:2}" >"$work/said" 2>&1; then
+        ok "$1"
+    else
+        not_ok "$1"
+        cat "$work/said"
+    fi
 }
 # expect WHAT IS WANTED
 expect() {
-    if [[ $2 == "$3" ]]; then ok "$1"; else not_ok "$1" && diff <(printf '%s\n' "$3") <(printf '%s\n' "$2") || true; fi
+    if [[ $2 == "$3" ]]; then
+        ok "$1"
+    else
+        not_ok "$1"
+        diff <(printf '%s\n' "$3") <(printf '%s\n' "$2") || true
+    fi
 }
 
 prefix=$work/prefix

@@ -10,6 +10,7 @@ for program in debootstrap systemd-nspawn; do
     command -v "$program" >/dev/null || { echo "$program is missing: apt-get install debootstrap systemd-container"; exit 1; }
 done
 work=$(mktemp -d) postgres=
+# shellcheck disable=SC2317 # called by the trap
 clean_up() {
     [[ -z $postgres ]] || kill -INT "$postgres" 2>/dev/null || true
     [[ -z $postgres ]] || wait "$postgres" || true
@@ -23,8 +24,8 @@ debootstrap --variant=minbase --include=systemd,systemd-sysv,dbus bookworm "$roo
     { tail -n 20 "$work/debootstrap.log"; echo "debootstrap failed. Is the network there?"; exit 1; }
 
 echo "-- installing"
-cp "$packages"/*.deb "$root/tmp/"
-chroot "$root" sh -c 'apt-get -q update && DEBIAN_FRONTEND=noninteractive apt-get -qy install --no-install-recommends /tmp/*.deb' >"$work/install.log" 2>&1 ||
+cp "$packages"/*.deb "$root/srv/"
+chroot "$root" sh -c 'apt-get -q update && DEBIAN_FRONTEND=noninteractive apt-get -qy install --no-install-recommends /srv/*.deb' >"$work/install.log" 2>&1 ||
     { tail -n 20 "$work/install.log"; exit 1; }
 gcc -std=c99 "$here/consumer/program.c" -I"$root/usr/include" "$(echo "$root"/usr/lib/*/libnext_id.so)" -o "$root/usr/local/bin/consumer"
 
@@ -36,7 +37,10 @@ as_postgres=(setpriv --reuid=postgres --regid=postgres --clear-groups)
 "${as_postgres[@]}" "$bin/postgres" -D "$work/data" -c listen_addresses= -c unix_socket_directories="$work/pg" >"$work/postgres.log" 2>&1 &
 postgres=$!
 sql() { psql -h "$work/pg" -U postgres -X -q -v ON_ERROR_STOP=1 -d postgres "$@"; }
-for _ in {1..100}; do sql -c '' 2>/dev/null && break || sleep 0.1; done
+until sql -c '' 2>/dev/null; do
+    kill -0 "$postgres" 2>/dev/null || { cat "$work/postgres.log"; exit 1; }
+    sleep 0.1
+done
 # The scripts that came with the package.
 sql -f "$root/usr/share/next-id/sql/sequence.sql" -f "$root/usr/share/next-id/sql/role.sql" >/dev/null
 
@@ -61,7 +65,7 @@ while [[ $(systemctl is-active next-id) != active || $(main) == "$before" ]]; do
 [[ $(next-id get) == 5 ]]
 
 before=$(main)
-dpkg -i /tmp/next-id_*.deb                          # an upgrade, to the same
+dpkg -i /srv/next-id_*.deb                          # an upgrade, to the same
 [[ $(main) != "$before" ]]
 [[ $(next-id get) == 6 ]]
 grep -x PG_HOST=/pg /etc/next-id/environment        # the operator's
@@ -71,7 +75,7 @@ dpkg --remove next-id
 dpkg --purge next-id
 [[ ! -e /etc/next-id ]]
 dpkg --purge libnext-id-dev libnext-id0
-[[ -z $(find / -xdev -path /proc -prune -o -name '*next[_-]id*' ! -path '/tmp/*' ! -path '/var/log/*' -print) ]]
+[[ -z $(find / -xdev -path /proc -prune -o -name '*next[_-]id*' ! -path '/srv/*' ! -path '/var/log/*' -print) ]]
 END
 chmod +x "$root/check"
 cat >"$root/etc/systemd/system/check.service" <<'END'
