@@ -8,6 +8,9 @@
     packages_to_test_long=(debootstrap systemd-container)
     packages_for_pods=(podman runc catatonit busybox-static iproute2 debootstrap ca-certificates python3 python3-yaml nodejs)
     command -v npm >/dev/null || packages_for_pods+=(npm) # Debian has it apart, others within nodejs
+    packages_for_examples=(g++ gcc curl python3 nodejs ruby php-cli php-curl golang-go)
+    command -v rustc >/dev/null || packages_for_examples+=(rustc)
+    packages_for_examples_long=(openjdk-17-jdk-headless) # 120 MB
     packages_to_bench=(libboost-test-dev libbenchmark-dev postgresql curl nginx-light libnginx-mod-http-lua redis-server redis-tools)
     packages_to_fuzz=(libboost-test-dev clang-16 libclang-rt-16-dev) # clang 14 does not know std::source_location
 }
