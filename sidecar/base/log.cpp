@@ -8,7 +8,9 @@
 #include <array>
 #include <atomic>
 #include <ctime>
+#include <deque>
 #include <memory>
+#include <mutex>
 
 #include "sidecar/base/escape.h"
 
@@ -19,19 +21,6 @@ constexpr std::array<std::string_view, 6> level_names{"trace", "debug", "info", 
 constexpr std::array<spdlog::level::level_enum, 6> spdlog_levels{spdlog::level::trace, spdlog::level::debug,
                                                                  spdlog::level::info,  spdlog::level::warn,
                                                                  spdlog::level::err,   spdlog::level::off};
-
-std::string utc(std::chrono::system_clock::time_point time) {
-    const auto since_epoch = std::chrono::floor<std::chrono::milliseconds>(time.time_since_epoch());
-    const auto seconds = std::chrono::floor<std::chrono::seconds>(since_epoch);
-    const std::time_t unix_time = seconds.count();
-    std::tm calendar{};
-    gmtime_r(&unix_time, &calendar);
-    char date[32];
-    std::strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%S", &calendar);
-    char text[48];
-    std::snprintf(text, sizeof text, "%s.%03dZ", date, static_cast<int>((since_epoch - seconds).count()));
-    return text;
-}
 
 // Bare where that can be read back, else in quotes: key=value key="two words".
 std::string text_value(const Field& field) {
@@ -56,6 +45,9 @@ struct Log {
     spdlog::logger logger;
     std::atomic<Format> format{Format::text};
     std::string pod;
+
+    std::mutex mutex;
+    std::deque<Said> warnings;  // under the mutex
 };
 
 // Never destroyed: a thread may still have something to say while the process ends.
@@ -64,7 +56,35 @@ Log& the_log() {
     return log;
 }
 
+// " key=value"
+void append_text(std::string& out, const Field& field) {
+    (((out += ' ') += field.key) += '=') += text_value(field);
+}
+
+void remember(std::string time, Level level, std::string_view message, Fields fields) {
+    Said said{std::move(time), level, std::string{message.substr(0, remembered_bytes_max)}, {}};
+    for (const Field& field : fields) append_text(said.fields, field);
+    said.fields = said.fields.substr(said.fields.empty() ? 0 : 1, remembered_bytes_max);
+    Log& log = the_log();
+    const std::scoped_lock lock{log.mutex};
+    if (log.warnings.size() == remembered_max) log.warnings.pop_front();
+    log.warnings.push_back(std::move(said));
+}
+
 }  // namespace
+
+std::string utc(std::chrono::system_clock::time_point time) {
+    const auto since_epoch = std::chrono::floor<std::chrono::milliseconds>(time.time_since_epoch());
+    const auto seconds = std::chrono::floor<std::chrono::seconds>(since_epoch);
+    const std::time_t unix_time = seconds.count();
+    std::tm calendar{};
+    gmtime_r(&unix_time, &calendar);
+    char date[32];
+    std::strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%S", &calendar);
+    char text[48];
+    std::snprintf(text, sizeof text, "%s.%03dZ", date, static_cast<int>((since_epoch - seconds).count()));
+    return text;
+}
 
 void set_up(Level level, Format format, std::string pod) {
     the_log().logger.set_level(spdlog_levels[std::size_t(level)]);
@@ -77,10 +97,19 @@ bool enabled(Level level) {
 }
 
 void write(Level level, std::string_view message, Fields fields) {
+    const bool to_remember = level == Level::warn || level == Level::error;
+    if (!to_remember && !enabled(level)) return;
+    const auto now = std::chrono::system_clock::now();
+    if (to_remember) remember(utc(now), level, message, fields);
     if (!enabled(level)) return;
-    const std::string text =
-        line(the_log().format, std::chrono::system_clock::now(), level, message, fields, the_log().pod);
+    const std::string text = line(the_log().format, now, level, message, fields, the_log().pod);
     the_log().logger.log(spdlog_levels[std::size_t(level)], spdlog::string_view_t{text.data(), text.size()});
+}
+
+std::vector<Said> last_warnings() {
+    Log& log = the_log();
+    const std::scoped_lock lock{log.mutex};
+    return {log.warnings.begin(), log.warnings.end()};
 }
 
 std::string line(Format format, std::chrono::system_clock::time_point time, Level level, std::string_view message,
@@ -93,7 +122,7 @@ std::string line(Format format, std::chrono::system_clock::time_point time, Leve
     std::string out;
     if (format == Format::text) {
         (((out += utc(time)) += ' ') += name).append(6 - name.size(), ' ') += escape_text(message);
-        for_each_field([&](const Field& field) { (((out += ' ') += field.key) += '=') += text_value(field); });
+        for_each_field([&](const Field& field) { append_text(out, field); });
         return out;
     }
     ((((out += "{\"time\":\"") += utc(time)) += "\",\"level\":\"") += name) += "\",\"msg\":\"";

@@ -9,9 +9,11 @@
 
 #include <chrono>
 #include <concepts>
+#include <cstddef>
 #include <initializer_list>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace next_id::log {
 
@@ -55,6 +57,22 @@ inline void warn(std::string_view message, Fields fields = {}) {
 inline void error(std::string_view message, Fields fields = {}) {
     write(Level::error, message, fields);
 }
+
+// A warning or an error, as it was said.
+struct Said {
+    std::string time;  // as in a line
+    Level level = Level::warn;
+    std::string message;
+    std::string fields;  // key=value, parted by blanks
+};
+inline constexpr std::size_t remembered_max = 20;
+inline constexpr std::size_t remembered_bytes_max = 1000;  // of a message, and of its fields
+
+// The last warnings and errors of this process, also those that the level kept from being written; the newest last.
+std::vector<Said> last_warnings();
+
+// UTC, as a line begins.
+std::string utc(std::chrono::system_clock::time_point time);
 
 // The line that write() writes, without its end. Pure.
 std::string line(Format format, std::chrono::system_clock::time_point time, Level level, std::string_view message,

@@ -149,6 +149,29 @@ BOOST_AUTO_TEST_CASE(lines_of_many_threads_do_not_mix) {
     BOOST_TEST(count == 800);
 }
 
+BOOST_AUTO_TEST_CASE(the_last_warnings_and_errors_are_remembered_whatever_is_written) {
+    stderr_of([] {
+        log::set_up(log::Level::off, log::Format::text);
+        for (std::size_t i = 0; i < log::remembered_max; ++i) log::warn("number " + std::to_string(i));
+        log::info("not remembered");
+        log::error("the last", {{"sequence", "app ids"}, {"ids", 7}});
+        log::set_up(log::Level::info, log::Format::text);
+    });
+    const std::vector<log::Said> said = log::last_warnings();
+    BOOST_TEST_REQUIRE(said.size() == log::remembered_max);
+    BOOST_TEST(said.front().message == "number 1");
+    BOOST_TEST(said.back().message == "the last");
+    BOOST_TEST(said.back().fields == "sequence=\"app ids\" ids=7");
+    BOOST_TEST((said.back().level == log::Level::error));
+    BOOST_TEST(said.back().time.ends_with("Z"));
+}
+
+BOOST_AUTO_TEST_CASE(a_remembered_warning_is_cut_to_a_length) {
+    stderr_of([] { log::warn(std::string(10'000, 'a'), {{"key", std::string(10'000, 'b')}}); });
+    BOOST_TEST(log::last_warnings().back().message.size() == log::remembered_bytes_max);
+    BOOST_TEST(log::last_warnings().back().fields.size() == log::remembered_bytes_max);
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace next_id
