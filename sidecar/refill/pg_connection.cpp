@@ -6,6 +6,7 @@ namespace next_id {
 
 PgConnection::PgConnection(uv_loop_t* loop, PgTarget target, Listener& listener)
     : query_timeout_{target.query_timeout},
+      configured_{endpoint_of(target.parameters)},
       listener_{listener},
       connector_{loop, std::move(target), [this](Expected<PgHandle> outcome) { connected(std::move(outcome)); }},
       alarm_{loop},
@@ -13,6 +14,12 @@ PgConnection::PgConnection(uv_loop_t* loop, PgTarget target, Listener& listener)
 
 PgState PgConnection::state() const {
     return state_ == PgState::connecting && connector_.resolving() ? PgState::resolving : state_;
+}
+
+PgEndpoint PgConnection::endpoint() const {
+    const PGconn* const connection = connection_.get();
+    if (connection == nullptr) return configured_;
+    return {PQhost(connection), PQport(connection), PQdb(connection), PQuser(connection)};
 }
 
 void PgConnection::connect() {

@@ -43,6 +43,7 @@ class PgConnection final : public Database {
     void close() override;
 
     PgState state() const;
+    PgEndpoint endpoint() const;  // of the connection, or where one is looked for
 
  private:
     void connected(Expected<PgHandle> outcome);
@@ -54,6 +55,7 @@ class PgConnection final : public Database {
     static void take_notice(void* self, const pg_result* notice);
 
     const Duration query_timeout_;
+    const PgEndpoint configured_;
     Listener& listener_;
     PgState state_ = PgState::closed;
 

@@ -106,6 +106,13 @@ Expected<std::vector<PgHost>> hosts_of(const PgParameters& parameters) {
     return hosts;
 }
 
+PgEndpoint endpoint_of(const PgParameters& parameters) {
+    const Options defaults{PQconndefaults(), &PQconninfoFree};
+    const auto value = [&](std::string_view keyword) { return value_or_default(parameters, defaults, keyword); };
+    const bool by_address = find(parameters, "host") == nullptr && find(parameters, "hostaddr") != nullptr;
+    return {value(by_address ? "hostaddr" : "host"), value("port"), value("dbname"), value("user")};
+}
+
 bool needs_lookup(const PgHost& host) {
     return host.address.empty() && !is_socket(host.name);
 }

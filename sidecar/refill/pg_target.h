@@ -33,6 +33,13 @@ struct PgHost {
     std::string port;
 };
 
+// Whom a connection is to, for people: no password is in it.
+struct PgEndpoint {
+    std::string host, port;  // lists, as configured, while there is no connection
+    std::string database, user;
+};
+PgEndpoint endpoint_of(const PgParameters& parameters);
+
 // Key=value or URI. The error never quotes the text: it may hold a password.
 Expected<PgParameters> parse_conninfo(const std::string& conninfo);
 

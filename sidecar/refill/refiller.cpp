@@ -24,6 +24,7 @@ Refill::Settings refill_settings(const Refiller::Settings& settings) {
 
 Refiller::Refiller(uv_loop_t* loop, const Settings& settings, const std::vector<Supply*>& supplies)
     : connection_{loop, settings.target, *this},
+      standing_{Clock::now()},
       refill_{connection_, refill_settings(settings), supplies, random_share} {
     timer_ = make_handle<uv_timer_t>(this, [loop](uv_timer_t* handle) { return uv_timer_init(loop, handle); });
     require(timer_ != nullptr);
@@ -31,7 +32,9 @@ Refiller::Refiller(uv_loop_t* loop, const Settings& settings, const std::vector<
 
 void Refiller::drive() {
     const Instant now = Clock::now();
+    standing_.observe(connection_.state(), now);  // before it connects anew
     const Instant again = refill_.drive(now);
+    standing_.observe(connection_.state(), now);
     const auto wait = std::chrono::ceil<std::chrono::milliseconds>(std::max(again - now, Duration::zero()));
     const auto on_time = [](uv_timer_t* handle) {
         if (auto* const self = static_cast<Refiller*>(handle->data)) self->drive();

@@ -10,6 +10,7 @@
 #include "sidecar/base/uv_handle.h"
 #include "sidecar/refill/pg_connection.h"
 #include "sidecar/refill/refill.h"
+#include "sidecar/refill/standing.h"
 
 namespace next_id {
 
@@ -30,6 +31,8 @@ class Refiller final : PgConnection::Listener {
     const std::vector<std::unique_ptr<SequenceRefill>>& sequences() const { return refill_.sequences(); }
     const Refill::Connects& connects() const { return refill_.connects(); }
     PgState connection_state() const { return connection_.state(); }
+    const Standing& standing() const { return standing_; }
+    PgEndpoint endpoint() const { return connection_.endpoint(); }
 
  private:
     void on_connected() override;
@@ -39,6 +42,7 @@ class Refiller final : PgConnection::Listener {
 
     Handle<uv_timer_t> timer_;
     PgConnection connection_;
+    Standing standing_;
     Refill refill_;
 };
 

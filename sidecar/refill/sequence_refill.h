@@ -84,9 +84,10 @@ class SequenceRefill {
     const RefillTally& tally() const { return tally_; }
     std::optional<double> used_share() const {
         return used_share_;
-    }                                                        // of the sequence's values; none until it was seen
-    std::uint64_t issued() const;                            // IDs taken since the process began
-    const std::string& problem() const { return problem_; }  // why refused or latched; empty otherwise
+    }                              // of the sequence's values; none until it was seen
+    std::uint64_t issued() const;  // IDs taken since the process began
+    std::uint64_t received() const { return received_ + discarded(); }  // IDs adopted or reserved, likewise
+    const std::string& problem() const { return problem_; }             // why refused or latched; empty otherwise
     // Whether an ID can be had now, as far as is known.
     bool can_give() const {
         return is_strict()

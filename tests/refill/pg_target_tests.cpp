@@ -116,6 +116,21 @@ BOOST_AUTO_TEST_CASE(a_password_that_was_read_replaces_the_configured_one) {
     BOOST_TEST(value(parameters_of({{"password", "old"}}), "password") == "old");
 }
 
+BOOST_AUTO_TEST_CASE(people_are_told_whom_a_connection_is_to_and_never_the_password) {
+    const PgEndpoint endpoint =
+        endpoint_of({{"host", "a,b"}, {"port", "1,2"}, {"dbname", "test_db"}, {"user", "me"}, {"password", "secret"}});
+    BOOST_TEST(endpoint.host == "a,b");
+    BOOST_TEST(endpoint.port == "1,2");
+    BOOST_TEST(endpoint.database == "test_db");
+    BOOST_TEST(endpoint.user == "me");
+    BOOST_TEST(endpoint_of({{"hostaddr", "10.0.0.1"}}).host == "10.0.0.1");
+    BOOST_TEST(endpoint_of({{"host", "a"}, {"hostaddr", "10.0.0.1"}}).host == "a");
+    setenv("PGHOST", "of.libpq", 1);
+    setenv("PGPORT", "6543", 1);
+    BOOST_TEST(endpoint_of({}).host == "of.libpq");
+    BOOST_TEST(endpoint_of({}).port == "6543");
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace next_id::test

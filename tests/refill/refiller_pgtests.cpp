@@ -474,6 +474,22 @@ BOOST_AUTO_TEST_CASE(postgresql_may_go_and_come_back_and_crash) {
     use_up();
 }
 
+BOOST_AUTO_TEST_CASE(a_trouble_ends_when_postgresql_is_back_though_nothing_is_to_be_reserved) {
+    start_with("");
+    until_full();
+    BOOST_TEST((refiller->standing().kind() == Standing::Kind::connected));
+    BOOST_TEST(refiller->endpoint().port == cluster().port());
+    cluster().stop();
+    until([&] { return refiller->standing().kind() == Standing::Kind::away; });
+    const Instant away_since = refiller->standing().since();
+    until_trouble("Connection refused");
+    BOOST_TEST((refiller->standing().since() == away_since));
+    cluster().start();
+    until([&] { return trouble().empty(); });
+    BOOST_TEST((refiller->standing().kind() == Standing::Kind::connected));
+    BOOST_TEST(left() == 1000U);
+}
+
 BOOST_AUTO_TEST_CASE(a_host_that_is_down_is_passed_over) {
     const DeadPort dead;
     settings.target = target({{"host", "127.0.0.1,127.0.0.1"}, {"port", dead.number + "," + cluster().port()}});
