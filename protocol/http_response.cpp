@@ -66,7 +66,8 @@ void append_header(std::string& out, std::string_view name, std::string_view val
 
 void append_response(std::string& out, const ResponseHead& head, std::string_view body) {
     const bool plain = head.status == 200 && !head.text && head.content_type.empty() && !head.close && !head.http_1_0 &&
-                       !head.head_only && head.allow.empty() && head.retry_after_seconds == 0 && !head.www_authenticate;
+                       !head.head_only && head.allow.empty() && head.retry_after_seconds == 0 &&
+                       !head.www_authenticate && head.headers.empty();
     if (plain) {
         out.append(json_200);
         append_number(out, std::int64_t(body.size()));
@@ -86,6 +87,7 @@ void append_response(std::string& out, const ResponseHead& head, std::string_vie
         append_number(out, head.retry_after_seconds);
         out.append("\r\n");
     }
+    out.append(head.headers);
     if (!head.head_only) {
         out.append("Content-Length: ");
         append_number(out, std::int64_t(body.size()));

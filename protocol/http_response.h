@@ -18,6 +18,7 @@ struct ResponseHead {
     std::string_view allow = {};  // the Allow header, if not empty: "GET, HEAD, POST"
     std::uint32_t retry_after_seconds = 0;  // the Retry-After header, if not 0
     bool www_authenticate = false;          // WWW-Authenticate: Bearer
+    std::string_view headers = {};          // more of them, each with its CR LF
 };
 
 void append_response(std::string& out, const ResponseHead& head, std::string_view body);

@@ -60,18 +60,28 @@ class Preference {
     double quality_ = 0;
 };
 
-}  // namespace
+constexpr Preference any_json{"application/json", "application/*"};
+constexpr Preference any_text{"text/plain", "text/*"};
+constexpr Preference any_html{"text/html", "text/*"};
 
-bool prefers_text(std::string_view accept) {
-    Preference text{"text/plain", "text/*"}, json{"application/json", "application/*"};
+double quality_in(std::string_view accept, Preference preference) {
     while (!accept.empty()) {
         std::string_view parameters = next_part(accept, ',');
         const std::string_view range = next_part(parameters, ';');
-        const double quality = quality_of(parameters);
-        text.consider(range, quality);
-        json.consider(range, quality);
+        preference.consider(range, quality_of(parameters));
     }
-    return text.quality() > json.quality();
+    return preference.quality();
+}
+
+}  // namespace
+
+bool prefers_text(std::string_view accept) {
+    return quality_in(accept, any_text) > quality_in(accept, any_json);
+}
+
+bool prefers_html(std::string_view accept) {
+    const double html = quality_in(accept, any_html);
+    return html > quality_in(accept, any_json) && html > quality_in(accept, any_text);
 }
 
 }  // namespace next_id

@@ -102,4 +102,13 @@ BOOST_AUTO_TEST_CASE(refusals_say_what_to_do) {
     BOOST_TEST(response({.status = 503}, "").find("Retry-After") == std::string::npos);
 }
 
+BOOST_AUTO_TEST_CASE(a_page_has_a_type_and_headers_of_its_own) {
+    const std::string page =
+        response({.content_type = "text/html; charset=utf-8", .headers = "A: 1\r\nB: 2\r\n"}, "body");
+    for (const char* line : {"Content-Type: text/html; charset=utf-8", "A: 1", "B: 2", "Content-Length: 4"})
+        BOOST_TEST(has_line(page, line), line);
+    BOOST_TEST(!has_line(page, "Content-Type: application/json; charset=utf-8"));
+    BOOST_TEST(page.ends_with("\r\n\r\nbody"));
+}
+
 BOOST_AUTO_TEST_SUITE_END()
