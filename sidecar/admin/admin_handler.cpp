@@ -1,12 +1,9 @@
 #include "sidecar/admin/admin_handler.h"
 
-#include <cmath>
-
 #include "protocol/answers.h"
 #include "protocol/http_response.h"
-#include "protocol/status_report.h"
+#include "sidecar/admin/status_page.h"
 #include "sidecar/api/target.h"
-#include "sidecar/refill/guard.h"
 
 namespace next_id {
 
@@ -14,48 +11,7 @@ namespace {
 
 constexpr Duration turn_max = std::chrono::seconds{10};  // a loop that has not turned for so long hangs
 
-std::string name_of(PgState state) {
-    switch (state) {
-        case PgState::closed:
-            return "closed: no refill is due";
-        case PgState::resolving:
-        case PgState::connecting:
-            return "connecting";
-        case PgState::idle:
-        case PgState::busy:
-            return "connected";
-        case PgState::broken:
-            return "away";
-    }
-    return {};
-}
-
-std::string told(const Trouble& trouble) {
-    return trouble.error.empty() ? trouble.msg : trouble.msg + ": " + trouble.error;
-}
-
-SequenceStatus status_of(SequenceRefill& sequence) {
-    const double seconds_left = sequence.seconds_left();
-    SequenceStatus status;
-    status.sequence = sequence.supply().sequence();
-    status.state = refill_state_names[static_cast<std::size_t>(sequence.state())];
-    status.problem = sequence.problem();
-    status.trouble = told(sequence.supply().trouble());
-    status.ids_left = sequence.left();
-    status.ids_target = sequence.policy().target();
-    status.ids_issued = sequence.issued();
-    status.ids_discarded = sequence.discarded();
-    status.demand_per_second = sequence.policy().demand_per_second();
-    if (std::isfinite(seconds_left)) status.seconds_left = seconds_left;
-    if (const auto refilled_at = sequence.refilled_at())
-        status.seconds_since_refill = std::chrono::duration<double>(Clock::now() - *refilled_at).count();
-    status.requests_waiting = sequence.supply().waiting().size();
-    if (const auto reach = reach_of(sequence.supply().window().mark())) {
-        status.lowest_reserved = reach->lowest;
-        status.highest_reserved = reach->highest;
-    }
-    return status;
-}
+constexpr std::string_view no_sniffing = "X-Content-Type-Options: nosniff\r\n";
 
 }  // namespace
 
@@ -74,7 +30,8 @@ bool AdminHandler::handle(const HttpRequest& request, bool close, HttpConnection
                      .http_1_0 = request.http_1_0,
                      .head_only = request.method == HttpRequest::Method::head,
                      .allow = readable ? "" : "GET, HEAD",
-                     .www_authenticate = page.status == 401},
+                     .www_authenticate = page.status == 401,
+                     .headers = page.headers},
                     page.body);
     return true;
 }
@@ -84,12 +41,17 @@ AdminHandler::Page AdminHandler::page_of(const HttpRequest& request) const {
     if (path == "/livez") return live();
     if (path == "/readyz") return ready();
     if (path == "/startupz") return {.body = "started\n"};  // the listeners are bound before this one answers
-    const bool is_page = path == "/status" || path == "/metrics";
-    if (is_page && tokens_ && !tokens_->admit(request))
-        return {.status = 401, .error = "this page wants a token: send Authorization: Bearer TOKEN"};
-    if (path == "/status") return status(query == "format=text");
-    if (path == "/metrics") return {.content_type = Exposition::content_type, .body = metrics_.text()};
+    if (path == "/status" || path == "/") return status(request, query);
+    if (path == "/metrics") return metrics(request);
     return {.status = 404};
+}
+
+bool AdminHandler::admits(const HttpRequest& request) const {
+    return !tokens_ || tokens_->admit(request);
+}
+
+AdminHandler::Page AdminHandler::token_wanted() {
+    return {.status = 401, .error = "this page wants a token: send Authorization: Bearer TOKEN"};
 }
 
 AdminHandler::Page AdminHandler::live() const {
@@ -104,7 +66,7 @@ AdminHandler::Page AdminHandler::ready() const {
     Page page;
     for (const auto& sequence : refiller_.sequences()) {
         if (sequence->can_give()) continue;
-        const std::string trouble = told(sequence->supply().trouble());
+        const std::string trouble = in_words(sequence->supply().trouble());
         page.status = 503;
         page.body += sequence->supply().sequence() + ": " + (trouble.empty() ? "the window is dry" : trouble) + "\n";
     }
@@ -112,10 +74,20 @@ AdminHandler::Page AdminHandler::ready() const {
     return page;
 }
 
-AdminHandler::Page AdminHandler::status(bool text) const {
-    StatusReport report{.version = version_, .postgresql = name_of(refiller_.connection_state()), .sequences = {}};
-    for (const auto& sequence : refiller_.sequences()) report.sequences.push_back(status_of(*sequence));
-    return {.text = text, .body = text ? to_text(report) : to_json(report)};
+AdminHandler::Page AdminHandler::metrics(const HttpRequest& request) const {
+    if (!admits(request)) return token_wanted();
+    return {.content_type = Exposition::content_type, .body = metrics_.text()};
+}
+
+// A browser gets the page, which holds nothing that is worth a token; its script asks for the rest.
+AdminHandler::Page AdminHandler::status(const HttpRequest& request, std::string_view query) const {
+    const StatusRequest wanted = read_status_request(query, request.accept);
+    if (wanted.form == StatusRequest::Form::html)
+        return {.content_type = html_type, .body = status_page(tokens_ != nullptr), .headers = status_page_headers()};
+    if (!admits(request)) return token_wanted();
+    const StatusReport report = board_.report(Clock::now(), wanted.history_from.value_or(0));
+    const bool text = wanted.form == StatusRequest::Form::text;
+    return {.text = text, .body = text ? to_text(report) : to_json(report, wanted.json()), .headers = no_sniffing};
 }
 
 }  // namespace next_id

@@ -1,6 +1,9 @@
 #include "sidecar/app/sidecar.h"
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <climits>
 #include <csignal>
 #include <cstdlib>
 #include <random>
@@ -33,6 +36,11 @@ std::unique_ptr<RateLimiter> limiter_of(const Config& config) {
 std::string printed(const HostPort& address, std::uint16_t port) {
     const bool ipv6 = address.host.find(':') != std::string::npos;
     return (ipv6 ? "[" + address.host + "]" : address.host) + ":" + std::to_string(port);
+}
+
+std::string host_name() {
+    char name[HOST_NAME_MAX + 1] = {};
+    return gethostname(name, HOST_NAME_MAX) == 0 ? name : "";
 }
 
 void log_start(const std::string& sequence, WindowFile& window) {
@@ -71,6 +79,7 @@ Sidecar::~Sidecar() {
     threads_.clear();
     admin_listener_.reset();
     admin_connections_.reset();
+    status_board_.reset();
     refiller_.reset();
     signals_.clear();
     drain_deadline_.reset();
@@ -192,7 +201,13 @@ void Sidecar::listen_for_admin() {
                                                                        .admission = admission_,
                                                                        .admin_admission = admin_admission_,
                                                                        .tls = tls_.get()});
-    admin_handler_ = std::make_unique<AdminHandler>(NEXT_ID_VERSION, *refiller_, threads_, *metrics_page_);
+    status_board_ = std::make_unique<StatusBoard>(&loop_,
+                                                  StatusBoard::Process{.version = NEXT_ID_VERSION,
+                                                                       .host = host_name(),
+                                                                       .strict_order = config_.order == Order::strict,
+                                                                       .started = started_},
+                                                  *refiller_);
+    admin_handler_ = std::make_unique<AdminHandler>(*status_board_, *refiller_, threads_, *metrics_page_);
     if (admin_tokens_) admin_handler_->set_tokens(admin_tokens_->tokens());
     admin_connections_ = std::make_unique<ConnectionSet>(&loop_, *admin_handler_);
     admin_listener_ =

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "sidecar/admin/admin_handler.h"
+#include "sidecar/admin/status_board.h"
 #include "sidecar/app/token_file.h"
 #include "sidecar/base/doorbell.h"
 #include "sidecar/base/expected.h"
@@ -72,6 +73,7 @@ class Sidecar {
     std::size_t next_thread_ = 0;  // that gets a connection; only the accepting thread uses it
 
     std::unique_ptr<MetricsPage> metrics_page_;
+    std::unique_ptr<StatusBoard> status_board_;
     std::unique_ptr<AdminHandler> admin_handler_;
     std::unique_ptr<ConnectionSet> admin_connections_;
     std::unique_ptr<Listener> admin_listener_;

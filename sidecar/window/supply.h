@@ -23,6 +23,11 @@ struct Trouble {
     bool operator==(const Trouble&) const = default;
 };
 
+// "msg: error", or what there is of it.
+inline std::string in_words(const Trouble& trouble) {
+    return trouble.error.empty() ? trouble.msg : trouble.msg + ": " + trouble.error;
+}
+
 class Supply {
  public:
     // `ring` makes the refill thread look at this supply soon; `deliver` carries the end of a wait to the thread whose
