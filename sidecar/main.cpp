@@ -33,7 +33,7 @@ int run(const std::vector<std::string>& arguments) {
         case Command::check:
             return check(*config, *line, stdout, stderr);
         case Command::status:
-            return status(*config, stdout, stderr);
+            return status(*config, *line, stdout, stderr);
         case Command::serve:
             break;
     }

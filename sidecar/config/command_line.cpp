@@ -85,6 +85,7 @@ void describe(Apps& apps, CommandLine& line, Texts& texts) {
     add_settings(*apps.get, Command::get, line.flags);
     apps.check->add_option("--wait", texts.wait, "wait so long until it is ready [default 0s]")->type_name("DURATION");
     add_settings(*apps.check, Command::check, line.flags);
+    apps.status->add_flag("--watch", line.watch, "go on, and print it anew each second, until ^C");
     add_settings(*apps.status, Command::status, line.flags);
 }
 

@@ -20,6 +20,7 @@ struct CommandLine {
     std::int64_t ids = 1;                  // get
     std::string sequence;                  // get: empty is the first one configured
     std::chrono::milliseconds wait_max{};  // check
+    bool watch = false;                    // status
 };
 
 inline constexpr std::int64_t get_ids_max = 1'000'000'000'000;

@@ -43,6 +43,9 @@ BOOST_AUTO_TEST_CASE(commands_and_flags_are_told_apart) {
     const auto check = parsed({"check", "--wait", "30s"});
     BOOST_TEST((check.command == Command::check && check.wait_max == 30s));
     BOOST_TEST(parsed({"get"}).ids == 1);
+
+    BOOST_TEST(!parsed({"status"}).watch);
+    BOOST_TEST(parsed({"status", "--watch"}).watch);
 }
 
 BOOST_AUTO_TEST_CASE(what_is_switched_on_needs_no_value) {

@@ -1,6 +1,15 @@
 // The program's other commands, as a shell script calls them.
+#include <fcntl.h>
+#include <pty.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
 #include <boost/test/unit_test.hpp>
+#include <csignal>
+#include <optional>
 #include <sstream>
+#include <utility>
 
 #include "tests/support/sidecar_process.h"
 #include "tests/support/wait_until.h"
@@ -30,6 +39,53 @@ struct CommandsFixture {
         arguments.insert(arguments.begin(), "check");
         return run_next_id(arguments, {{"NEXT_ID_ADMIN", sidecar.admin()}});
     }
+};
+
+// next-id status --watch, on a terminal of that size or into a pipe.
+class Watch {
+ public:
+    Watch(const std::string& admin, std::optional<winsize> terminal) {
+        int theirs = -1;
+        if (terminal) {
+            BOOST_REQUIRE(openpty(&ours_, &theirs, nullptr, nullptr, &*terminal) == 0);
+        } else {
+            int ends[2];
+            BOOST_REQUIRE(pipe2(ends, O_CLOEXEC) == 0);
+            ours_ = ends[0], theirs = ends[1];
+        }
+        fcntl(ours_, F_SETFL, O_NONBLOCK);
+        pid_ = start_program({NEXT_ID_PROGRAM, "status", "--watch", "--admin", admin}, theirs);
+        close(theirs);
+    }
+    ~Watch() {
+        if (pid_ > 0) interrupt();
+        close(ours_);
+    }
+    Watch(const Watch&) = delete;
+    Watch& operator=(const Watch&) = delete;
+
+    const std::string& output() {
+        char bytes[4096];
+        for (ssize_t n; (n = read(ours_, bytes, sizeof bytes)) > 0;) output_.append(bytes, std::size_t(n));
+        return output_;
+    }
+    std::size_t reports() {
+        std::size_t count = 0;
+        for (std::size_t at = 0; (at = output().find("next-id ", at)) != std::string::npos; ++at) ++count;
+        return count;
+    }
+    // The exit code, as a shell tells it.
+    int interrupt() {
+        int status = 0;
+        kill(pid_, SIGINT);
+        waitpid(std::exchange(pid_, -1), &status, 0);
+        return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    }
+
+ private:
+    int ours_ = -1;
+    pid_t pid_ = -1;
+    std::string output_;
 };
 
 }  // namespace
@@ -99,6 +155,42 @@ BOOST_AUTO_TEST_CASE(check_waits_for_a_postgresql_that_comes_up) {
     const ProgramResult ready = check({"--wait", "30s"});
     BOOST_CHECK_EQUAL(ready.exit_code, 0);
     BOOST_CHECK_EQUAL(ready.output, "ready\n");
+}
+
+BOOST_AUTO_TEST_CASE(status_says_whether_it_is_well) {
+    sidecar.start_ready();
+    const ProgramResult status = run_next_id({"status"}, {{"NEXT_ID_ADMIN", sidecar.admin()}});
+    BOOST_CHECK_EQUAL(status.exit_code, 0);
+    BOOST_TEST_INFO(status.output);
+    BOOST_CHECK(status.output.starts_with("next-id "));
+    BOOST_CHECK(holds(status.output, ": ok\n"));
+    BOOST_CHECK(holds(status.output, "127.0.0.1 port " + shared_postgres().port() + ", database postgres"));
+    BOOST_CHECK(holds(status.output, first + ": reserving\n"));
+    const ProgramResult none = run_next_id({"status", "--admin", "127.0.0.1:1"});
+    BOOST_CHECK_EQUAL(none.exit_code, 1);
+    BOOST_CHECK(none.output.starts_with("next-id: no status: "));
+}
+
+BOOST_AUTO_TEST_CASE(a_watch_goes_on_until_it_is_interrupted_also_without_a_sidecar) {
+    sidecar.start_ready();
+    Watch watch{sidecar.admin(), {}};
+    BOOST_CHECK(wait_until([&] { return watch.reports() >= 2; }));
+    BOOST_CHECK_EQUAL(sidecar.stop(), 0);
+    BOOST_CHECK(wait_until([&] { return holds(watch.output(), "no status: "); }));
+    BOOST_CHECK_EQUAL(watch.interrupt(), 0);
+    BOOST_CHECK(!holds(watch.output(), "\x1b"));
+}
+
+BOOST_AUTO_TEST_CASE(a_watch_on_a_terminal_draws_over_what_it_drew_and_never_scrolls) {
+    sidecar.start_ready();
+    Watch watch{sidecar.admin(), winsize{.ws_row = 6, .ws_col = 20}};
+    BOOST_CHECK(wait_until([&] { return watch.reports() >= 2; }));
+    BOOST_CHECK_EQUAL(watch.interrupt(), 0);
+    const std::string output = watch.output();
+    const std::size_t redrawn = output.find("\x1b[H", 1);
+    BOOST_REQUIRE(output.starts_with("\x1b[H") && redrawn != std::string::npos);
+    BOOST_CHECK_EQUAL(std::ranges::count(output.substr(0, redrawn), '\n'), 5);
+    BOOST_CHECK(holds(output, " more lines:"));
 }
 
 BOOST_AUTO_TEST_CASE(version_and_help_are_printed) {
