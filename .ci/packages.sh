@@ -4,11 +4,12 @@
 # shellcheck disable=SC2034 # read by those scripts
 {
     packages_to_build=(g++ cmake ninja-build pkg-config libuv1-dev libpq-dev libssl-dev node-llhttp rapidjson-dev libcli11-dev libspdlog-dev prometheus-cpp-dev)
-    packages_to_test=(libboost-test-dev libbenchmark-dev valgrind postgresql pgbouncer curl openssl spin relacy-dev systemd nginx-light prometheus python3 dpkg-dev file)
+    packages_to_test=(libboost-test-dev libbenchmark-dev valgrind postgresql pgbouncer curl openssl spin relacy-dev systemd nginx-light prometheus chromium fonts-dejavu-core
+        python3 nodejs dpkg-dev file)
+    command -v npm >/dev/null || packages_to_test+=(npm) # Debian has it apart, others within nodejs
     packages_to_test_long=(debootstrap systemd-container)
-    packages_for_pods=(podman runc catatonit busybox-static iproute2 debootstrap ca-certificates python3 python3-yaml nodejs)
-    command -v npm >/dev/null || packages_for_pods+=(npm) # Debian has it apart, others within nodejs
-    packages_for_examples=(g++ gcc curl python3 nodejs ruby php-cli php-curl golang-go)
+    packages_for_pods=(podman runc catatonit busybox-static iproute2 debootstrap ca-certificates python3-yaml)
+    packages_for_examples=(gcc ruby php-cli php-curl golang-go)
     command -v rustc >/dev/null || packages_for_examples+=(rustc)
     packages_for_examples_long=(openjdk-17-jdk-headless) # 120 MB
     packages_to_bench=(libboost-test-dev libbenchmark-dev postgresql curl nginx-light libnginx-mod-http-lua redis-server redis-tools)

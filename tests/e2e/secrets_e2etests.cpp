@@ -39,8 +39,9 @@ struct SecretsFixture {
         const std::string headers =
             "Host: test\r\nAuthorization: Bearer client-" + word + "\r\nX-Api-Token: client-" + word;
         for (const std::string& address : {sidecar.http(), sidecar.admin()})
-            for (const char* target : {"/next-id", "/next-id?count=wrong", "/livez", "/readyz", "/startupz", "/status",
-                                       "/status?format=text", "/metrics", "/"}) {
+            for (const char* target :
+                 {"/next-id", "/next-id?count=wrong", "/livez", "/readyz", "/startupz", "/status",
+                  "/status?format=text", "/status?format=html", "/status?since=0", "/metrics", "/"}) {
                 TestClient client{address};
                 client.send("GET " + std::string{target} + " HTTP/1.1\r\n" + headers + "\r\n\r\n");
                 const TestAnswer answer = client.receive();
