@@ -82,7 +82,7 @@ Sidecar::~Sidecar() {
     status_board_.reset();
     refiller_.reset();
     signals_.clear();
-    drain_deadline_.reset();
+    stop_timer_.reset();
     files_timer_.reset();
     drained_bell_.reset();
     refill_bell_.reset();
@@ -226,9 +226,8 @@ void Sidecar::watch_signals() {
     drained_bell_ = std::make_unique<Doorbell>(&loop_, [this] {
         if (threads_draining_ == 0) stop("drained");
     });
-    drain_deadline_ =
-        make_handle<uv_timer_t>(this, [this](uv_timer_t* handle) { return uv_timer_init(&loop_, handle); });
-    require(drain_deadline_ != nullptr);
+    stop_timer_ = make_handle<uv_timer_t>(this, [this](uv_timer_t* handle) { return uv_timer_init(&loop_, handle); });
+    require(stop_timer_ != nullptr);
     for (const int signal : {SIGTERM, SIGINT}) {
         auto watch =
             make_handle<uv_signal_t>(this, [this](uv_signal_t* handle) { return uv_signal_init(&loop_, handle); });
@@ -263,8 +262,17 @@ void Sidecar::run() {
 
 void Sidecar::on_signal() {
     if (std::exchange(stopping_, true)) return stop("stopped at once, at the second signal");
-    log::info("stopping: no new connections; answering what is in flight");
     tell_service_manager("STOPPING=1");
+    if (config_.stop_delay.count() == 0) return drain();
+    log::info("told to stop: going on for --stop-delay");
+    const auto on_time = [](uv_timer_t* handle) {
+        if (auto* const self = static_cast<Sidecar*>(handle->data)) self->drain();
+    };
+    uv_timer_start(stop_timer_.get(), on_time, static_cast<std::uint64_t>(config_.stop_delay.count()), 0);
+}
+
+void Sidecar::drain() {
+    log::info("stopping: no new connections; answering what is in flight");
     socket_.reset();
     threads_draining_ = threads_.size();
     for (const auto& thread : threads_)
@@ -276,7 +284,7 @@ void Sidecar::on_signal() {
         if (auto* const self = static_cast<Sidecar*>(handle->data))
             self->stop("stopped at --drain-max, with requests in flight");
     };
-    uv_timer_start(drain_deadline_.get(), on_deadline, static_cast<std::uint64_t>(config_.drain_max.count()), 0);
+    uv_timer_start(stop_timer_.get(), on_deadline, static_cast<std::uint64_t>(config_.drain_max.count()), 0);
 }
 
 void Sidecar::stop(const char* how) {

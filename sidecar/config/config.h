@@ -81,6 +81,7 @@ struct Config {
     std::chrono::milliseconds wait_max{};       // of a request for a dry window
     std::chrono::milliseconds db_timeout{};     // a step of connecting, a query
     std::chrono::milliseconds db_idle_close{};  // no refill due for so long: close the connection
+    std::chrono::milliseconds stop_delay{};
     std::chrono::milliseconds drain_max{};
 
     std::optional<Rate> rate;

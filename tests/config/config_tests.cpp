@@ -22,7 +22,7 @@ BOOST_AUTO_TEST_CASE(the_defaults_are_those_of_the_design) {
     BOOST_TEST(config.state_dir == "/run/next-id/state");
     BOOST_TEST(config.threads == 1U);
     BOOST_TEST((config.reserve == 60s && config.wait_max == 1s && config.db_timeout == 5s));
-    BOOST_TEST((config.db_idle_close == 5s && config.drain_max == 5s));
+    BOOST_TEST((config.db_idle_close == 5s && config.stop_delay == 0s && config.drain_max == 5s));
     BOOST_TEST(config.window_ids_min == 1000);
     BOOST_TEST(config.window_ids_max == 10'000'000);
     BOOST_TEST((config.increment == Increment::step));

@@ -141,6 +141,23 @@ BOOST_AUTO_TEST_CASE(a_second_signal_stops_at_once) {
     BOOST_CHECK(client->is_closed());
 }
 
+BOOST_AUTO_TEST_CASE(until_stop_delay_it_goes_on_as_before_and_then_stops_by_itself) {
+    const auto one = sidecar({{"NEXT_ID_STOP_DELAY", "10m"}});
+    one->start_ready();
+    one->signal(SIGTERM);
+    BOOST_CHECK(one->wait_for_log("going on for --stop-delay"));
+    BOOST_CHECK_GT(id_of(TestClient{one->socket()}.get("/next-id")), 0);
+    BOOST_CHECK_EQUAL(one->stop(), 0);  // the second signal
+    BOOST_CHECK(!holds(one->log(), "stopping: no new connections"));
+
+    const auto other = sidecar({{"NEXT_ID_STOP_DELAY", "300ms"}});
+    other->start_ready();
+    const auto begin = Clock::now();
+    BOOST_CHECK_EQUAL(other->stop(), 0);
+    BOOST_CHECK(Clock::now() - begin >= 300ms);
+    BOOST_CHECK(holds(other->log(), "drained"));
+}
+
 BOOST_AUTO_TEST_CASE(drain_max_ends_the_wait_for_what_is_in_flight) {
     const SequenceLock lock{sequence};
     auto [one, client] = waiting({{"NEXT_ID_WAIT_MAX", "1m"}, {"NEXT_ID_DRAIN_MAX", "700ms"}});
