@@ -1,13 +1,15 @@
 #!/usr/bin/python3
-"""The whole Dockerfile, from a bare Debian: what someone with a network and no more gets. Run by `tests/run.sh --long` only:
-it compiles the program once more, which the other tests take as it is built already."""
+"""The whole Dockerfile, from a bare Debian: what someone with a network and no more gets.
+
+Run by `tests/run.sh --long` only: it compiles the program once more, which the other tests take as it is built already.
+"""
 import json
 import pathlib
-import subprocess
 import tempfile
 import unittest
 
 from support import manifests, podman
+from support.programs import output_of
 
 BASE, IMAGE = "localhost/bare-debian:12", "localhost/next-id-built:test"
 BILL = "usr/share/doc/next-id/sbom.spdx.json"
@@ -24,13 +26,14 @@ def packages(image):
 class Build(unittest.TestCase):
     def test_the_dockerfile_builds_from_a_bare_debian(self):
         with tempfile.TemporaryDirectory() as folder:
-            mirror = subprocess.run(["apt-get", "indextargets", "--format", "$(SITE)"], check=True, capture_output=True, text=True).stdout.split()[0]
-            subprocess.run(["debootstrap", "--variant=minbase", "bookworm", f"{folder}/root", mirror], check=True, stdout=subprocess.DEVNULL)
-            subprocess.run(["tar", "-C", f"{folder}/root", "-cf", f"{folder}/root.tar", "."], check=True)
+            mirror = output_of("apt-get", "indextargets", "--format", "$(SITE)").split()[0]
+            output_of("debootstrap", "--variant=minbase", "bookworm", f"{folder}/root", mirror, timeout=600)
+            output_of("tar", "-C", f"{folder}/root", "-cf", f"{folder}/root.tar", ".")
             podman.podman("import", f"{folder}/root.tar", BASE)
         self.addCleanup(podman.podman, "rmi", "--force", BASE, IMAGE)
         # With this machine's way to Debian's packages.
-        podman.podman("build", "--network=host", "--volume=/etc/apt:/etc/apt:ro", f"--build-arg=BASE={BASE}", "--build-arg=REVISION=test",
+        podman.podman("build", "--network=host", "--volume=/etc/apt:/etc/apt:ro",
+                      f"--build-arg=BASE={BASE}", "--build-arg=REVISION=test",
                       "--file", manifests.ROOT / "k8s/Dockerfile", "--tag", IMAGE, manifests.ROOT, timeout=3000)
         said = podman.podman("run", "--rm", "--network=none", "--read-only", IMAGE, "--version")
         self.assertEqual(said, podman.podman("run", "--rm", "--network=none", podman.NEXT_ID, "--version"))

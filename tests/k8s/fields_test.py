@@ -6,10 +6,10 @@ kustomize passes on what it does not know, and so does an API server, after a wa
 import os
 import pathlib
 import shutil
-import subprocess
 import unittest
 
 from support import manifests
+from support.programs import output_of
 
 # Versions of @kubernetes/client-node, by the version of Kubernetes whose types they have.
 CURRENT, LEAST, BEFORE_SIDECARS = "1.4.0", "0.21.0", "0.19.0"  # 1.34, 1.29, 1.27
@@ -22,9 +22,8 @@ def types_of(version):
     if not place.exists():
         making = pathlib.Path(f"{place}.{os.getpid()}")
         making.mkdir(parents=True)
-        packed = subprocess.run(["npm", "pack", "--silent", f"@kubernetes/client-node@{version}"], cwd=making, check=True,
-                                capture_output=True, text=True).stdout.split()[-1]
-        subprocess.run(["tar", "-xzf", packed, "--strip-components=1", "package/package.json", "package/dist/gen"], cwd=making, check=True)
+        packed = output_of("npm", "pack", "--silent", f"@kubernetes/client-node@{version}", cwd=making).split()[-1]
+        output_of("tar", "-xzf", packed, "--strip-components=1", "package/package.json", "package/dist/gen", cwd=making)
         (making / packed).unlink()
         try:
             making.rename(place)
@@ -49,8 +48,9 @@ class Fields(unittest.TestCase):
         self.assert_known(BEFORE_SIDECARS, ["base", "base-sql", "plain-container"])
 
     def test_a_sidecar_does_not_before_1_29(self):
+        field = "Deployment/orders.spec.template.spec.initContainers[0].restartPolicy"
         self.assertEqual(manifests.unknown_fields(types_of(BEFORE_SIDECARS), manifests.load("deployment")),
-                         ["Deployment/orders.spec.template.spec.initContainers[0].restartPolicy: V1Container has no such field"])
+                         [f"{field}: V1Container has no such field"])
 
     def test_the_check_sees_wrong_names_and_types(self):
         deployment = manifests.one(manifests.load("deployment"), "Deployment")

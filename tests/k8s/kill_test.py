@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""The sidecar is killed again and again: the application goes on, no ID comes twice and none is lost but what was on its way."""
+"""The sidecar is killed again and again: the application goes on, no ID comes twice, none is lost but those on their way."""
 import os
 import signal
 import unittest
@@ -18,15 +18,13 @@ class Kill(unittest.TestCase):
             # So many that the whole test is served from one window: whatever is missing then was lost by a kill.
             cluster.settings["NEXT_ID_WINDOW_MIN"] = "200000"
             pod = cluster.start(deployment(), "killed", takes_as_fast_as_it_can(COUNT))
-            wait_until(lambda: pod.probe("/readyz") == 200 and pod.status()["sequences"][0]["ids_left"] > 150000, "the window is full")
+            wait_until(lambda: pod.probe("/readyz") == 200 and pod.sequence()["ids_left"] > 150000, "the window is full")
             for _ in range(KILLS):
-                seen = len(pod.ids("orders"))
-                wait_until(lambda: len(pod.ids("orders")) >= seen + 20 * COUNT, "the application takes IDs")
-                killed = pod.process_id()
+                pod.wait_for_more_ids("orders", 20 * COUNT)
+                killed = pod.pid()
                 os.kill(killed, signal.SIGKILL)
                 wait_until(lambda: pod.pid() not in (0, killed), "the sidecar is started again")
-            seen = len(pod.ids("orders"))
-            wait_until(lambda: len(pod.ids("orders")) >= seen + 20 * COUNT, "the application takes IDs after the last kill")
+            pod.wait_for_more_ids("orders", 20 * COUNT)
 
             adopted = [line for line in pod.log_of_sidecar() if line["msg"] == "window adopted"]
             self.assertEqual(len(adopted), KILLS)

@@ -1,10 +1,9 @@
 #!/usr/bin/python3
-"""What kubectl says of the manifests, where there is one: kustomize builds them, and kubectl's own types know every field."""
+"""What kubectl says of the manifests, where there is one: kustomize builds them, and kubectl knows every field."""
 import json
 import pathlib
 import re
 import shutil
-import subprocess
 import sys
 import tempfile
 import unittest
@@ -12,6 +11,7 @@ import unittest
 import yaml
 
 from support import manifests
+from support.programs import output_of
 
 
 def paths_of(value, path=""):
@@ -24,16 +24,15 @@ def paths_of(value, path=""):
 
 def lost(workload):
     """Decodes it into typed objects and back, without a server; what kubectl does not know is gone then."""
-    done = subprocess.run(["kubectl", "set", "env", "--local", "-f", "-", "-o", "json", "ANY=1"], check=True, capture_output=True,
-                          text=True, input=json.dumps(workload))
-    return paths_of(workload) - paths_of(json.loads(done.stdout))
+    typed = output_of("kubectl", "set", "env", "--local", "-f", "-", "-o", "json", "ANY=1", input=json.dumps(workload))
+    return paths_of(workload) - paths_of(json.loads(typed))
 
 
 class Kubectl(unittest.TestCase):
     def test_kustomize_builds_what_the_other_tests_read(self):
         for name, text in manifests.render_all().items():
             with self.subTest(name):
-                self.assertEqual(list(yaml.safe_load_all(text)), list(yaml.safe_load_all((manifests.RENDERED / f"{name}.yaml").read_text())))
+                self.assertEqual(list(yaml.safe_load_all(text)), manifests.load(name))
 
     def test_the_line_of_the_readme_adds_the_sidecar(self):
         blocks = re.findall(r"```yaml\n(.*?)```", (manifests.ROOT / "k8s/README.md").read_text(), re.S)
@@ -44,7 +43,7 @@ class Kubectl(unittest.TestCase):
             manifests.copy_sources(user / "next-id")
             shutil.copy(user / "next-id/k8s/examples/deployment/orders/deployment.yaml", user)
             (user / "kustomization.yaml").write_text(kustomization + patches)
-            built = subprocess.run(["kubectl", "kustomize", user], check=True, capture_output=True, text=True).stdout
+            built = output_of("kubectl", "kustomize", user)
         sidecar = yaml.safe_load(built)["spec"]["template"]["spec"]["initContainers"][0]
         self.assertEqual((sidecar["name"], sidecar["image"]), ("next-id", "registry.example/next-id:0.1.0"))
         self.assertEqual(sidecar["resources"]["limits"], {"memory": "256Mi"})
@@ -65,6 +64,6 @@ class Kubectl(unittest.TestCase):
 
 if __name__ == "__main__":
     if not shutil.which("kubectl"):
-        print("kubectl is missing, of which Debian has no package: that kustomize still builds the manifests is not checked here")
+        print("kubectl is missing, of which Debian has no package: not checked here: does kustomize still build the manifests?")
         sys.exit(77)
     unittest.main(verbosity=2)

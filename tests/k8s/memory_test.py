@@ -7,10 +7,9 @@ import socket
 import unittest
 
 from support import podman
-from support.applications import deployment, run_in_application
+from support.applications import IDLE, deployment, run_in_application
 from support.cluster import Cluster, wait_until
 
-IDLE = "trap 'exit 0' TERM; while :; do sleep 1 & wait $!; done"
 CONNECTIONS, BATCHES, BATCH = 2000, 400, 10000
 MIB = 2**20
 
@@ -44,7 +43,8 @@ class Memory(unittest.TestCase):
     def load(self, pod, connections):
         """Some that do nothing, and some that ask and do not read: each of their answers waits in the sidecar."""
         path = str(pod.cluster.folder / f"{pod.name}-next-id-socket/next-id.sock")
-        for asks in [b""] * CONNECTIONS + [f"GET /next-id?count={BATCH} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode()] * BATCHES:
+        request = f"GET /next-id?count={BATCH} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode()
+        for asks in [b""] * CONNECTIONS + [request] * BATCHES:
             connection = connections.enter_context(socket.socket(socket.AF_UNIX))
             connection.connect(path)
             connection.sendall(asks)
@@ -53,7 +53,7 @@ class Memory(unittest.TestCase):
         with Cluster() as cluster, contextlib.ExitStack() as connections:
             pod = self.start(cluster)
             self.load(pod, connections)
-            wait_until(lambda: pod.status()["sequences"][0]["ids_issued"] >= BATCHES * BATCH, "all batches are answered")
+            wait_until(lambda: pod.sequence()["ids_issued"] >= BATCHES * BATCH, "all batches are answered")
             peak, limit = memory_of(pod.pid())
             print(f"\n{peak / MIB:.0f} of {limit / MIB:.0f} MiB ", end="")
             self.assertEqual(limit, 96 * MIB)

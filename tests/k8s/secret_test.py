@@ -3,7 +3,7 @@
 import unittest
 
 from support import podman
-from support.applications import TAKE, deployment, run_in_application
+from support.applications import IDLE, TAKE, deployment, run_in_application
 from support.cluster import Cluster, ids_in, wait_until
 
 
@@ -11,7 +11,7 @@ class Secret(unittest.TestCase):
     def test_a_new_password_is_taken_when_the_secret_has_it(self):
         with Cluster() as cluster:
             cluster.set_up_database(password="first")
-            pod = cluster.start(deployment(), "rotated", run_in_application("trap 'exit 0' TERM; while :; do sleep 1 & wait $!; done"))
+            pod = cluster.start(deployment(), "rotated", run_in_application(IDLE))
             take = lambda script: ids_in(pod.exec("orders", "sh", "-c", script))
             wait_until(lambda: pod.probe("/readyz") == 200, "there are IDs")
             ids = take(TAKE.format(count=100))
@@ -20,9 +20,8 @@ class Secret(unittest.TestCase):
                         "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'next_id'")
             ids += take(f"for count in 100 1; do while {TAKE.format(count='$count')}; do :; done; done")
             self.assertEqual(pod.probe("/readyz"), 503, "the window is not used up")
-            refusal = wait_until(lambda: [line for line in pod.log_of_sidecar() if "password authentication failed" in line["msg"]],
-                                 "it says that the password is wrong")
-            self.assertNotIn("first", str(refusal))
+            wait_until(lambda: "password authentication failed" in pod.logs("next-id"), "it says that the password is wrong")
+            self.assertNotIn("first", pod.logs("next-id"))
 
             cluster.write_secret("next-id", password="second")
             wait_until(lambda: pod.probe("/readyz") == 200, "it logs in with the new password")

@@ -3,7 +3,7 @@
 import unittest
 
 from support import manifests, podman
-from support.cluster import Cluster, wait_until
+from support.cluster import Cluster
 
 
 class SqlJob(unittest.TestCase):
@@ -20,7 +20,8 @@ class SqlJob(unittest.TestCase):
                 self.assertNotIn("FAIL", pod.logs("psql"))
                 self.assertIn("role may take IDs", pod.logs("psql"))
             self.assertNotIn("secret", (cluster.folder / "postgres.log").read_text())
-            self.assertEqual(cluster.sql("SELECT rolsuper, rolpassword LIKE 'SCRAM-SHA-256%' FROM pg_authid WHERE rolname = 'next_id'"), "f|t")
+            role = "SELECT rolsuper, rolpassword LIKE 'SCRAM-SHA-256%' FROM pg_authid WHERE rolname = 'next_id'"
+            self.assertEqual(cluster.sql(role), "f|t")
 
             pod = cluster.start(manifests.one(manifests.load("job"), "Job"), "import")
             self.assertEqual(pod.exit_code("import"), 0, pod.logs("import"))

@@ -8,8 +8,11 @@ from support.applications import TAKE, deployment, run_in_application
 from support.cluster import Cluster, wait_until
 
 # Told to stop, the application still takes IDs for a while: work that it has to finish.
-FINISHES = f"trap 'stop=yes' TERM; stop=; while [ -z \"$stop\" ]; do {TAKE.format(count=1)}; sleep 0.1; done; echo finishing >&2; " \
-           f"for i in $(seq 10); do {TAKE.format(count=1)} || exit 1; sleep 0.1; done"
+FINISHES = f"""
+    stop=
+    trap 'stop=yes' TERM
+    while [ -z "$stop" ]; do {TAKE.format(count=1)}; sleep 0.1; done
+    for i in $(seq 10); do {TAKE.format(count=1)} || exit 1; sleep 0.1; done"""
 
 
 class Stop(unittest.TestCase):

@@ -5,6 +5,9 @@ TAKE = ("curl --silent --show-error --fail-with-body --max-time 10 --unix-socket
         "\"http://localhost/next-id?format=text&count={count}\"")
 
 
+IDLE = "trap 'exit 0' TERM; while :; do sleep 1 & wait $!; done"
+
+
 def deployment():
     return manifests.one(manifests.load("deployment"), "Deployment")
 
@@ -17,5 +20,8 @@ def run_in_application(script):
 
 
 def takes_as_fast_as_it_can(count):
-    """It prints what it gets, and goes on when it gets nothing, as an application would. Told to stop, it finishes its request."""
-    return run_in_application(f"stop=; trap 'stop=yes' TERM; while [ -z \"$stop\" ]; do {TAKE.format(count=count)} || sleep 0.05; done")
+    """It prints what it gets, goes on when it gets nothing, and finishes its request when it is told to stop."""
+    return run_in_application(f"""
+        stop=
+        trap 'stop=yes' TERM
+        while [ -z "$stop" ]; do {TAKE.format(count=count)} || sleep 0.05; done""")

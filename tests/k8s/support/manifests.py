@@ -1,19 +1,18 @@
-#!/usr/bin/python3
 """The kustomizations of k8s/, what they render to, and the pods in it.
 
 kubectl is in no package of Debian, so what they render to is kept in tests/k8s/rendered, together with a digest of what it was
-made from; all tests but one read that. After a change: tests/k8s/support/manifests.py (with kubectl). The scripts of sql/ are
-named there and not copied, so that they can change without.
+made from; all tests but one read that. After a change: tests/k8s/render.py, with kubectl. The scripts of sql/ are named
+there and not copied, so that they can change without.
 """
 import hashlib
 import json
 import pathlib
 import shutil
-import subprocess
-import sys
 import tempfile
 
 import yaml
+
+from support.programs import output_of
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 RENDERED = ROOT / "tests/k8s/rendered"
@@ -30,7 +29,8 @@ def sources():
     """All files that kustomize reads, but scripts of sql/."""
     folders = [ROOT / name for name in ("k8s/base", "k8s/component", "k8s/examples", "sql", "tests/k8s/kinds")]
     secrets = {ROOT / name for name in SECRETS}
-    return sorted(file for folder in folders for file in folder.rglob("*") if file.suffix in (".yaml", ".env") and file not in secrets)
+    files = [file for folder in folders for file in folder.rglob("*") if file.suffix in (".yaml", ".env")]
+    return sorted(set(files) - secrets)
 
 
 def digest_of_sources():
@@ -54,8 +54,8 @@ def render_all():
     """Name -> YAML text, by kubectl."""
     with tempfile.TemporaryDirectory() as folder:
         copy_sources(pathlib.Path(folder))
-        return {name: without_scripts(subprocess.run(["kubectl", "kustomize", f"{folder}/{place}"], check=True, capture_output=True,
-                                                     text=True).stdout) for name, place in KUSTOMIZATIONS.items()}
+        return {name: without_scripts(output_of("kubectl", "kustomize", f"{folder}/{place}"))
+                for name, place in KUSTOMIZATIONS.items()}
 
 
 def without_scripts(rendered):
@@ -89,16 +89,4 @@ def pod_template(workload):
 
 def unknown_fields(package, objects):
     """What the types of that version of @kubernetes/client-node do not know."""
-    done = subprocess.run(["node", ROOT / "tests/k8s/fields.mjs", package], check=True, capture_output=True, text=True,
-                          input=json.dumps(objects))
-    return done.stdout.splitlines()
-
-
-if __name__ == "__main__":
-    if not shutil.which("kubectl"):
-        sys.exit("kubectl is missing, which renders the manifests")
-    shutil.rmtree(RENDERED, ignore_errors=True)
-    RENDERED.mkdir()
-    for name, text in render_all().items():
-        (RENDERED / f"{name}.yaml").write_text(text)
-    DIGEST.write_text(digest_of_sources() + "\n")
+    return output_of("node", ROOT / "tests/k8s/fields.mjs", package, input=json.dumps(objects)).splitlines()

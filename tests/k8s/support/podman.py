@@ -14,6 +14,7 @@ import sys
 import tempfile
 
 from support import manifests
+from support.programs import output_of
 
 BUILD = pathlib.Path(os.environ.get("NEXT_ID_BUILD_DIR", manifests.ROOT / "build/release"))
 STORE = BUILD / "k8s"
@@ -23,8 +24,8 @@ NEXT_ID = re.search(r"image: (next-id:\S+)", (manifests.ROOT / "k8s/component/po
 # One image of ours stands for those that the manifests name: no registry is asked.
 APPLICATION = ["docker.io/curlimages/curl:8.10.1", "docker.io/library/postgres:17-alpine"]
 
-# runc and cgroupfs: crun wants cgroups of version 2, and there may be no systemd. Limits that root without CAP_SYS_RESOURCE
-# can set, too.
+# runc and cgroupfs: crun wants cgroups of version 2, and there may be no systemd. And limits that root can set without
+# CAP_SYS_RESOURCE.
 SETTINGS = """[containers]
 default_ulimits = ["nofile=16384:16384", "nproc=4096:4096"]
 [engine]
@@ -46,11 +47,11 @@ def need():
     if not (BUILD / "next-id").exists():
         sys.exit(f"there is no {BUILD}/next-id to run: cmake --build --preset release --target next-id")
     try:
-        subprocess.run(["unshare", "--net", "--mount", "true"], check=True, capture_output=True)
+        output_of("unshare", "--net", "--mount", "true")
         make_images()
         podman("run", "--rm", "--network=none", NEXT_ID, "--version")
-    except (AssertionError, subprocess.CalledProcessError) as why:
-        sys.exit(f"pods cannot be run here: {why} {getattr(why, 'stderr', '')}")
+    except AssertionError as why:
+        sys.exit(f"pods cannot be run here: {why}")
 
 
 def podman(*arguments, inside=None, **options):
@@ -59,13 +60,15 @@ def podman(*arguments, inside=None, **options):
     settings = STORE / "containers.conf"
     if not settings.exists():
         settings.write_text(SETTINGS)
-    options = {"check": True, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, "cwd": STORE, "timeout": 120} | options
     enter = ["nsenter", f"--net=/var/run/netns/{inside}"] if inside else []
-    command = [*enter, "podman", "--root", STORE / "store", "--runroot", RUN / "run", "--tmpdir", RUN / "tmp", *arguments]
-    try:
-        return subprocess.run(command, env=os.environ | {"CONTAINERS_CONF": str(settings)}, **options).stdout
-    except subprocess.CalledProcessError as failed:
-        raise AssertionError(f"podman {' '.join(map(str, arguments))} failed: {failed.stdout}{failed.stderr}") from None
+    store = ["--root", STORE / "store", "--runroot", RUN / "run", "--tmpdir", RUN / "tmp"]
+    options = {"cwd": STORE, "env": os.environ | {"CONTAINERS_CONF": str(settings)}} | options
+    return output_of(*enter, "podman", *store, *arguments, **options)
+
+
+def logs(container):
+    """Its standard output and error."""
+    return podman("logs", container, stderr=subprocess.STDOUT)
 
 
 @contextlib.contextmanager
@@ -96,10 +99,11 @@ def make_images():
 
 def make_next_id(folder):
     """The last stage of the Dockerfile, over a program that is built already."""
-    subprocess.run([manifests.ROOT / "k8s/rootfs.sh", BUILD, folder / "build/rootfs"], check=True)
+    output_of(manifests.ROOT / "k8s/rootfs.sh", BUILD, folder / "build/rootfs")
     stages = (manifests.ROOT / "k8s/Dockerfile").read_text()
     (folder / "Dockerfile").write_text(stages[stages.index("\nFROM scratch"):])
-    podman("build", "--layers=false", "--file", folder / "Dockerfile", "--build-context", f"build={folder}/build", "--tag", NEXT_ID, folder)
+    podman("build", "--layers=false", "--file", folder / "Dockerfile", "--build-context", f"build={folder}/build",
+           "--tag", NEXT_ID, folder)
 
 
 def make_application(folder):
@@ -107,7 +111,7 @@ def make_application(folder):
     root = folder / "application"
     psql = sorted(pathlib.Path("/usr/lib/postgresql").glob("*/bin/psql"))[-1]
     for program in [pathlib.Path(shutil.which("curl")), psql]:
-        for library in re.findall(r"/\S+", subprocess.run(["ldd", program], check=True, capture_output=True, text=True).stdout):
+        for library in re.findall(r"/\S+", output_of("ldd", program)):
             copy(library, root / library.lstrip("/"))
         copy(program, root / "bin" / program.name)
     copy(shutil.which("busybox"), root / "bin/busybox")
@@ -127,7 +131,8 @@ def remove_all():
     if not (STORE / "store").exists():
         return
     with alone():
-        podman("pod", "kill", "--all", check=False)
+        with contextlib.suppress(AssertionError):  # there may be none
+            podman("pod", "kill", "--all")
         podman("pod", "rm", "--all", "--force", "--time", "0")
         podman("rmi", "--all", "--force")
         (STORE / "made-of").unlink(missing_ok=True)

@@ -1,7 +1,8 @@
 """What a pod must keep to, beyond having known fields. Each problem is a sentence; no problem, no sentence."""
 import re
 
-ALLOWED_VOLUMES = {"configMap", "csi", "downwardAPI", "emptyDir", "ephemeral", "persistentVolumeClaim", "projected", "secret"}
+ALLOWED_VOLUMES = {"configMap", "csi", "downwardAPI", "emptyDir", "ephemeral", "persistentVolumeClaim", "projected",
+                   "secret"}
 LABEL = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
 PORT_NAME = re.compile(r"(?=.*[a-z])[a-z0-9]([-a-z0-9]{0,13}[a-z0-9])?")
 UNITS = {"Ki": 2**10, "Mi": 2**20, "Gi": 2**30}
@@ -94,7 +95,7 @@ def problems_of_sidecar(spec, native):
             yield f"{probe} does not ask {path}"
     if not sidecar["securityContext"].get("readOnlyRootFilesystem"):
         yield "its root can be written"
-    mounts = {mount["name"]: mount for mount in sidecar["volumeMounts"]}
+    socket, = [mount for mount in sidecar["volumeMounts"] if mount["name"] == "next-id-socket"]
     in_memory = 0
     for volume in spec["volumes"]:
         if volume["name"] not in ("next-id-socket", "next-id-state"):
@@ -112,7 +113,7 @@ def problems_of_sidecar(spec, native):
         for mount in other.get("volumeMounts", []):
             if mount["name"] in ("next-id-state", "next-id-secret"):
                 yield f"{other['name']} has {mount['name']}, which is the sidecar's own"
-            if mount["name"] == "next-id-socket" and not (mount.get("readOnly") and mount["mountPath"] == mounts["next-id-socket"]["mountPath"]):
+            if mount["name"] == "next-id-socket" and mount != socket | {"readOnly": True}:
                 yield f"{other['name']} can write where the socket is, or has it elsewhere"
     application = spec["containers"][0 if native else 1]
     if not any(mount["name"] == "next-id-socket" for mount in application.get("volumeMounts", [])):
