@@ -8,7 +8,7 @@
         python3 nodejs dpkg-dev file)
     command -v npm >/dev/null || packages_to_test+=(npm) # Debian has it apart, others within nodejs
     packages_to_test_long=(debootstrap systemd-container)
-    packages_for_pods=(podman runc catatonit busybox-static iproute2 debootstrap ca-certificates python3-yaml)
+    packages_for_pods=(podman runc catatonit busybox-static iproute2 ca-certificates python3-yaml)
     packages_for_examples=(gcc ruby php-cli php-curl golang-go)
     command -v rustc >/dev/null || packages_for_examples+=(rustc)
     packages_for_examples_long=(openjdk-17-jdk-headless) # 120 MB

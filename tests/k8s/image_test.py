@@ -6,10 +6,12 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import stat
+import tempfile
 import unittest
 
-from support import podman
+from support import manifests, podman
 from support.cluster import wait_until
 from support.podman import NEXT_ID
 from support.programs import output_of
@@ -115,6 +117,21 @@ class Image(unittest.TestCase):
     def test_it_knows_the_public_authorities(self):
         authorities = (self.root / "etc/ssl/certs/ca-certificates.crt").read_text()
         self.assertGreater(authorities.count("BEGIN CERTIFICATE"), 100)
+
+    def test_the_dockerfile_copies_what_the_build_reads(self):
+        file = manifests.ROOT / "k8s/Dockerfile"
+        copied = [path for line in re.findall(r"^COPY (?!--)(.*)", file.read_text(), re.M) for path in line.split()[:-1]]
+        sent = (manifests.ROOT / "k8s/Dockerfile.dockerignore").read_text().split()
+        with tempfile.TemporaryDirectory() as folder:
+            for path in copied:
+                self.assertTrue({f"!{path}", f"!{path.split('/')[0]}"} & set(sent), f"the context leaves {path} out")
+                place = pathlib.Path(folder) / path
+                place.parent.mkdir(parents=True, exist_ok=True)
+                source = manifests.ROOT / path
+                shutil.copytree(source, place) if source.is_dir() else shutil.copy(source, place)
+            output_of("cmake", "--preset", "release", "-DNEXT_ID_TESTS=OFF", cwd=folder)
+            # Without a build, missing sources are found so, and missing headers are not.
+            output_of("ninja", "-C", "build/release", "-n", "next-id", cwd=folder)
 
     def test_without_settings_it_says_what_it_needs(self):
         with self.assertRaisesRegex(AssertionError, "ended with 78: .*PG_PASSWORD not set"):
