@@ -47,7 +47,7 @@ class Kubectl(unittest.TestCase):
         sidecar = yaml.safe_load(built)["spec"]["template"]["spec"]["initContainers"][0]
         self.assertEqual((sidecar["name"], sidecar["image"]), ("next-id", "registry.example/next-id:0.1.0"))
         self.assertEqual(sidecar["resources"]["limits"], {"memory": "256Mi"})
-        self.assertIn({"name": "NEXT_ID_THREADS", "value": "2"}, sidecar["env"])
+        self.assertIn({"name": "NEXT_ID_HTTP", "value": "none"}, sidecar["env"])
 
     def test_no_field_gets_lost(self):
         for name in manifests.KUSTOMIZATIONS:
