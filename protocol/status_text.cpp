@@ -74,8 +74,10 @@ std::string spark_text(const HistoryPoints& history) {
 
 std::string connection_text(const PostgresqlStatus& postgresql) {
     const std::string host = postgresql.host.empty() ? "the local socket" : postgresql.host;
-    return postgresql.state + " for " + duration_text(postgresql.seconds) + "; " + host + " port " + postgresql.port +
-           ", database " + postgresql.database + ", user " + postgresql.user;
+    std::string state = postgresql.state;
+    state.insert(std::min(state.find(':'), state.size()), " for " + duration_text(postgresql.seconds));
+    return state + "; " + host + " port " + postgresql.port + ", database " + postgresql.database + ", user " +
+           postgresql.user;
 }
 
 std::string window_text(const SequenceStatus& status) {
@@ -113,8 +115,8 @@ std::string past_text(const std::vector<PastTrouble>& past_troubles) {
 }  // namespace
 
 std::string to_text(const StatusReport& report) {
-    std::string text = "next-id " + report.version + " on " + report.host + ": " + report.health + "\n" + line("summary", report.summary) +
-                       line("up", duration_text(report.uptime_seconds)) +
+    std::string text = "next-id " + report.version + " on " + report.host + ": " + report.health + "\n" +
+                       line("summary", report.summary) + line("up", duration_text(report.uptime_seconds)) +
                        line("PostgreSQL", connection_text(report.postgresql));
     for (const SequenceStatus& status : report.sequences) text += sequence_text(status, report.strict_order);
     return text + past_text(report.past_troubles);

@@ -58,6 +58,7 @@ bool has(std::string_view error, std::string_view words) {
 
 std::string in_seconds(double seconds) {
     if (seconds >= 120) return std::to_string(std::llround(seconds / 60)) + " minutes";
+    if (seconds < 1.5) return "a second at most";
     return std::to_string(std::llround(seconds)) + " seconds";
 }
 

@@ -36,6 +36,9 @@ BOOST_AUTO_TEST_CASE(without_postgresql_it_is_at_risk_and_says_how_long_the_wind
     idle.seconds_left.reset();
     BOOST_TEST(judged(report_of({well("a"), shorter, idle}, "away")) ==
                "at risk: PostgreSQL is away. At this demand the reserved IDs last 8 seconds.");
+    shorter.seconds_left = 0.1;
+    BOOST_TEST(judged(report_of({shorter}, "away")) ==
+               "at risk: PostgreSQL is away. At this demand the reserved IDs last a second at most.");
     BOOST_TEST(judged(report_of({idle}, "away")) ==
                "at risk: PostgreSQL is away. Nobody takes IDs at the moment; all that are reserved are left.");
     StatusReport strict = report_of({well("a")}, "away");

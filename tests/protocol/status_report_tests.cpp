@@ -97,6 +97,13 @@ BOOST_AUTO_TEST_CASE(text_is_for_people) {
                "  waiting    0 requests\n");
 }
 
+BOOST_AUTO_TEST_CASE(a_connection_that_is_not_needed_is_told_as_such) {
+    StatusReport report = example();
+    report.postgresql.state = "closed: no refill is due";
+    BOOST_TEST(to_text(report).find("  PostgreSQL closed for 12 s: no refill is due; db.example port 5432") !=
+               std::string::npos);
+}
+
 BOOST_AUTO_TEST_CASE(text_says_what_is_wrong_and_what_to_do) {
     StatusReport report = example();
     report.sequences[0].trouble = "connect postgresql failed: Connection refused";
