@@ -214,6 +214,8 @@ next-id is ready. In another terminal, try
     $(printf %q "$program") get --socket $socket -n 5
     curl http://$admin/status
 
+and open http://$admin/ in a browser, to see how it is doing.
+
 The log is $dir/next-id.log${data:+, the data of PostgreSQL are in $data}.
 Ctrl-C stops what this script has started.
 END
