@@ -215,12 +215,14 @@
     if (strict(status)) {
       figure_with_unit('lasts', ['–', '']);
       say('lasts-note', 'no window: --order strict');
+      figure_with_unit('left', ['–', '']);
+      say('left-note', 'each is asked of PostgreSQL');
     } else {
       figure_with_unit('lasts', lasting.length ? duration(lasting[0].seconds_left) : ['∞', '']);
       say('lasts-note', !lasting.length ? 'nobody takes any' : several ? lasting[0].sequence : 'without PostgreSQL');
+      figure_with_unit('left', short(sum_of(status, 'ids_left')));
+      say('left-note', `of ${words(short(sum_of(status, 'ids_target')))}${several ? ` in ${status.sequences.length} windows` : ''}`);
     }
-    figure_with_unit('left', short(sum_of(status, 'ids_left')));
-    say('left-note', `of ${words(short(sum_of(status, 'ids_target')))}${several ? ` in ${status.sequences.length} windows` : ''}`);
     figure_with_unit('demand', short(Math.round(sum_of(status, 'demand_per_second') * 10) / 10), 'IDs/s');
     say('demand-note', `${words(short(sum_of(status, 'ids_issued')))} issued so far`);
     const waiting = sum_of(status, 'requests_waiting');
@@ -248,7 +250,7 @@
     set_state(sequence_label, health_of(one), one.ready ? one.state : `${one.state}, no ID at hand`);
     const trouble = [one.problem, one.trouble].filter(Boolean).join(' ');
     say_or_hide('sequence-trouble', one === worst_of(status) ? '' : [trouble, one.advice].filter(Boolean).join(' ')); // or else it is above
-    show($('window'), !strict(status));
+    for (const part of [$('window'), charts.left.element]) show(part, !strict(status));
     const share = Math.min(one.ids_left / Math.max(one.ids_target, 1), 1);
     $('meter-fill').style.width = `${share * 100}%`;
     $('meter-level').style.left = `${Math.min(one.refill_level / Math.max(one.ids_target, 1), 1) * 100}%`;

@@ -23,6 +23,7 @@ const until_health = words => page.locator('#health', {hasText: words}).waitFor(
 
 async function open(url, options = {}) {
   await page?.context().close();
+  wrong = []; // what the last page said when its sidecar had gone
   const context = await browser.newContext({viewport: {width: 1280, height: 800}, colorScheme: 'light', ...options});
   page = await context.newPage();
   page.setDefaultTimeout(patience_ms);
@@ -132,6 +133,14 @@ const scenes = {
     await page.getByRole('button', {name: 'Forget the token'}).click();
     await field.waitFor();
     check(await page.evaluate(() => sessionStorage.length) === 0, 'the token was not forgotten');
+  },
+
+  async strict({url}) {
+    await open(url);
+    await until_health('All is well');
+    check(/--order strict/.test(await text('lasts-note')), 'it is not said that there is no window');
+    check(await page.locator('#window').isHidden() && await page.locator('.chart:visible').count() === 2, 'a window is shown that there is not');
+    await look_closely('strict', [1280]);
   },
 
   async many({url, sequences}) {

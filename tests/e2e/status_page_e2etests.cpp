@@ -132,6 +132,12 @@ BOOST_AUTO_TEST_CASE(a_token_is_asked_for_once_and_kept_in_the_tab) {
     browser().play("token", "\"url\":\"http://" + sidecar.admin() + "/status\",\"token\":\"0123456789abcdef\"");
 }
 
+BOOST_AUTO_TEST_CASE(in_strict_order_there_is_no_window_to_show) {
+    SidecarProcess sidecar{shared_postgres(), {{"PG_SEQUENCE", new_sequence()}, {"NEXT_ID_ORDER", "strict"}}};
+    sidecar.start_ready();
+    browser().play("strict", "\"url\":\"http://" + sidecar.admin() + "/\"");
+}
+
 BOOST_AUTO_TEST_CASE(sixty_four_sequences_are_shown_and_chosen_by_keyboard) {
     std::string names, quoted;
     for (int i = 0; i < 64; ++i) {
