@@ -11,12 +11,20 @@ import { pathToFileURL } from 'node:url';
 
 const socketPath = process.env.NEXT_ID_SOCKET ?? '/run/next-id/next-id.sock';
 
-export async function nextIds(count) {
-    const path = `/next-id?format=string&count=${count}`;
+// There is no sidecar, or it has no ID to give out now.
+export class NoId extends Error {}
+
+async function get(path) {
     const request = http.get({ socketPath, path, signal: AbortSignal.timeout(5000) });
     const [response] = await once(request, 'response');
-    const answer = await json(response);
-    if (response.statusCode !== 200) throw new Error(`${response.statusCode} ${answer.msg}: ${answer.error ?? ''}`);
+    return { status: response.statusCode, answer: await json(response) };
+}
+
+export async function nextIds(count) {
+    const { status, answer } = await get(`/next-id?format=string&count=${count}`).catch((error) => {
+        throw new NoId(`no ID from ${socketPath}: ${error.message}`, { cause: error });
+    });
+    if (status !== 200) throw new NoId(`no ID from ${socketPath}: ${status} ${answer.msg}: ${answer.error ?? ''}`);
     return answer.data.ids.map(BigInt);
 }
 
@@ -29,7 +37,7 @@ if (import.meta.url === pathToFileURL(realpathSync(process.argv[1])).href) {
         console.log(`id ${await nextId()}`);
         console.log(`ids ${(await nextIds(3)).join(' ')}`);
     } catch (error) {
-        console.error(`no ID from ${socketPath}: ${error.message}`);
+        console.error(error.message);
         process.exitCode = 1;
     }
 }

@@ -8,15 +8,23 @@ use std::time::Duration;
 fn next_ids(socket: &str, count: usize) -> Result<Vec<i64>, Box<dyn Error>> {
     let mut stream = UnixStream::connect(socket)?;
     stream.set_read_timeout(Some(Duration::from_secs(5)))?;
-    write!(stream, "GET /next-id?format=text&count={count} HTTP/1.0\r\n\r\n")?;
+    write!(
+        stream,
+        "GET /next-id?format=text&count={count} HTTP/1.0\r\n\r\n"
+    )?;
     let mut answer = String::new();
     stream.read_to_string(&mut answer)?;
 
-    let (head, body) = answer.split_once("\r\n\r\n").ok_or("the answer is cut short")?;
+    let (head, body) = answer
+        .split_once("\r\n\r\n")
+        .ok_or("the answer is cut short")?;
     if head.split(' ').nth(1) != Some("200") {
         return Err(body.trim_end().into());
     }
-    let ids = body.lines().map(str::parse).collect::<Result<Vec<i64>, _>>()?;
+    let ids = body
+        .lines()
+        .map(str::parse)
+        .collect::<Result<Vec<i64>, _>>()?;
     if ids.len() != count || !body.ends_with('\n') {
         return Err("the answer is cut short".into());
     }

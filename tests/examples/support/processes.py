@@ -55,10 +55,11 @@ class Process:
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def log(self):
+        """Since the last start."""
         return (self.folder / "log").read_text()
 
     def launch(self, command, environment, deadly, user=None):
-        with open(self.folder / "log", "a") as log:
+        with open(self.folder / "log", "w") as log:
             self.process = subprocess.Popen(command, env=environment, user=user, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
                                             preexec_fn=dies_with_us(deadly))
 
