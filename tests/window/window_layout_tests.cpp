@@ -100,6 +100,16 @@ BOOST_AUTO_TEST_CASE(consecutive_ids_join_slots_and_pass_over_short_runs_up_to_t
     BOOST_TEST(window.left() == 0u);
 }
 
+BOOST_AUTO_TEST_CASE(consecutive_ids_are_one_apart_and_ascend) {
+    publish({1, 2, 3});
+    publish({9, -1, 3});
+    publish({20, 1, 3});
+    BOOST_TEST(window.take_consecutive(3, 5, out[0]).result == TakeResult::fragmented);
+    BOOST_TEST(window.take_consecutive(4, 6, out[0]).result == TakeResult::too_few);
+    BOOST_TEST(window.left() == 9u);
+    check_took(window.take_consecutive(3, 6, out[0]), {{20, 1, 3}}, 6);
+}
+
 BOOST_AUTO_TEST_CASE(a_full_ring_takes_what_fits_and_a_range_longer_than_a_slot_comes_out_whole) {
     BOOST_TEST(!window.full());
     BOOST_TEST(window.publish({1, 2, 5 * W::slot_ids_max}) == 4 * W::slot_ids_max);
@@ -188,7 +198,7 @@ BOOST_AUTO_TEST_CASE(every_kind_of_take_says_wake_at_every_level) {
             RingOfFour ring;
             ring.publish({1, 1, 3});
             ring.publish({4, 1, 3});
-            ring.publish({50, -1, 4});
+            ring.publish({50, 1, 4});
             BOOST_TEST(ring.window.wake_when_left(level) == (level >= 10));
             for (std::uint64_t left = 10; left != 0;) {
                 const std::uint64_t before = left;
