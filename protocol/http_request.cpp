@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "protocol/ascii.h"
+
 namespace next_id {
 
 static_assert(LLHTTP_VERSION_MAJOR >= 8, "older llhttp lets smuggled requests through");
@@ -32,15 +34,6 @@ constexpr HttpError body_refused{413, "a request body is not accepted; send none
 constexpr HttpError target_too_long{414, "the request target is longer than # bytes; shorten it"};
 constexpr HttpError head_too_large{431,
                                    "request line and headers are longer than # bytes; send fewer or shorter headers"};
-
-constexpr char lower(char c) {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c;
-}
-
-bool equals_ignoring_case(std::string_view text, std::string_view lower_case) {
-    return text.size() == lower_case.size() &&
-           std::equal(text.begin(), text.end(), lower_case.begin(), [](char a, char b) { return lower(a) == b; });
-}
 
 std::string_view trimmed(std::string_view value) {
     while (value.ends_with(' ') || value.ends_with('\t')) value.remove_suffix(1);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <string>
 
+#include "protocol/ascii.h"
+
 namespace next_id {
 
 namespace {
@@ -23,10 +25,7 @@ bool is_token(std::string_view text) {
 
 // The token of Authorization: Bearer T; empty when there is none.
 std::string_view bearer_token(std::string_view authorization) {
-    const bool is_bearer = authorization.size() > bearer.size() &&
-                           std::equal(bearer.begin(), bearer.end(), authorization.begin(), [](char want, char c) {
-                               return want == (c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c);
-                           });
+    const bool is_bearer = equals_ignoring_case(authorization.substr(0, bearer.size()), bearer);
     return is_bearer ? trimmed(authorization.substr(bearer.size())) : std::string_view{};
 }
 
