@@ -15,7 +15,7 @@ constexpr std::string_view no_sniffing = "X-Content-Type-Options: nosniff\r\n";
 
 }  // namespace
 
-bool AdminHandler::handle(const HttpRequest& request, bool close, HttpConnection&, std::string& out) {
+bool AdminHandler::handle(const HttpRequest& request, bool close, Connection&, std::string& out) {
     const bool readable = request.method == HttpRequest::Method::get || request.method == HttpRequest::Method::head;
     Page page = readable ? page_of(request) : Page{.status = 405};
     if (page.body.empty()) {

@@ -27,8 +27,8 @@ class AdminHandler final : public HttpHandler {
     // From now on /metrics and what /status tells are only for those who show one of these. Health is for everyone.
     void set_tokens(std::shared_ptr<const Tokens> tokens) { tokens_ = std::move(tokens); }
 
-    bool handle(const HttpRequest& request, bool close, HttpConnection& connection, std::string& out) override;
-    void forget(HttpConnection&) override {}  // nothing is ever parked
+    bool handle(const HttpRequest& request, bool close, Connection& connection, std::string& out) override;
+    void forget(Connection&) override {}  // nothing is ever parked
 
  private:
     struct Page {

@@ -117,9 +117,10 @@ void MetricsPage::add_waits(Exposition& out) const {
 
 void MetricsPage::add_connections(Exposition& out) const {
     std::array<Admission::Tally, listener_names.size()> tallies;
-    for (const ListenerName listener : {ListenerName::http, ListenerName::socket, ListenerName::admin})
-        tallies[static_cast<std::size_t>(listener)] =
-            (listener == ListenerName::admin ? sources_.admin_admission : sources_.admission).tally(listener);
+    for (std::size_t i = 0; i < tallies.size(); ++i) {
+        const auto listener = static_cast<ListenerName>(i);
+        tallies[i] = (listener == ListenerName::admin ? sources_.admin_admission : sources_.admission).tally(listener);
+    }
     out.gauge("next_id_connections", "Open connections.");
     for (std::size_t i = 0; i < tallies.size(); ++i) out.add({{"listener", listener_names[i]}}, tallies[i].open);
     out.counter("next_id_connections_accepted_total", "Connections that were let in.");

@@ -24,16 +24,6 @@ Refusal bad_request(std::string error) {
     return {400, std::move(error), {}};
 }
 
-std::string quoted(std::string_view text) {
-    return "'" + std::string{text.substr(0, quoted_bytes_max)} + (text.size() > quoted_bytes_max ? "...'" : "'");
-}
-
-std::string names_of(const std::vector<std::string>& sequences) {
-    std::string names;
-    for (const std::string& name : sequences) names += (names.empty() ? "" : ", ") + name;
-    return names;
-}
-
 Expected<std::size_t, Refusal> read_route(std::string_view path, const Catalog& catalog) {
     if (path == route) return std::size_t{0};
     const auto unknown = [&] {
@@ -43,11 +33,9 @@ Expected<std::size_t, Refusal> read_route(std::string_view path, const Catalog& 
     if (!path.starts_with("/next-id/")) return unknown();
     const auto name = percent_decode(path.substr(route.size() + 1), false);
     if (!name || name->empty()) return unknown();
-    const auto found = std::ranges::find(catalog.sequences, *name);
-    if (found == catalog.sequences.end())
-        return Unexpected{
-            Refusal{404, "no such sequence: " + quoted(*name) + ". Configured: " + names_of(catalog.sequences), {}}};
-    return static_cast<std::size_t>(found - catalog.sequences.begin());
+    const auto found = find_sequence(*name, catalog);
+    if (!found) return Unexpected{Refusal{404, found.error(), {}}};
+    return *found;
 }
 
 // The words of the format parameter; false when one is unknown or they do not go together.
@@ -96,6 +84,18 @@ Expected<std::uint64_t, Refusal> read_count(std::string_view text, std::uint64_t
 }
 
 }  // namespace
+
+std::string quoted(std::string_view text) {
+    return "'" + std::string{text.substr(0, quoted_bytes_max)} + (text.size() > quoted_bytes_max ? "...'" : "'");
+}
+
+Expected<std::size_t> find_sequence(std::string_view name, const Catalog& catalog) {
+    const auto found = std::ranges::find(catalog.sequences, name);
+    if (found != catalog.sequences.end()) return static_cast<std::size_t>(found - catalog.sequences.begin());
+    std::string names;
+    for (const std::string& configured : catalog.sequences) names += (names.empty() ? "" : ", ") + configured;
+    return Unexpected{"no such sequence: " + quoted(name) + ". Configured: " + names};
+}
 
 Expected<IdRequest, Refusal> read_id_request(const HttpRequest& request, const Catalog& catalog) {
     if (is_cross_site(request))

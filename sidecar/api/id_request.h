@@ -36,4 +36,10 @@ struct Catalog {
 
 Expected<IdRequest, Refusal> read_id_request(const HttpRequest& request, const Catalog& catalog);
 
+// The place of a sequence among the configured ones. The error says which there are.
+Expected<std::size_t> find_sequence(std::string_view name, const Catalog& catalog);
+
+// What a client sent, for an error: in quotes, and cut off.
+std::string quoted(std::string_view text);
+
 }  // namespace next_id

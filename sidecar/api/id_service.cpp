@@ -13,10 +13,17 @@ constexpr const char* token_wanted =
     "this service wants a token: send Authorization: Bearer TOKEN, or X-Api-Token: TOKEN";
 constexpr std::string_view too_fast =
     "this client has used up what it may ask for; Retry-After says in how many seconds there is enough again";
-constexpr std::string_view dry_msg = "query seq failed";
-constexpr std::string_view dry_error = "the window is dry, and its refill did not come in time";
+constexpr const char* dry_msg = "query seq failed";
+constexpr const char* dry_error = "the window is dry, and its refill did not come in time";
 
 }  // namespace
+
+Trouble why_dry(const Supply& supply) {
+    Trouble trouble = supply.trouble();
+    if (trouble.msg.empty()) trouble.msg = dry_msg;
+    if (trouble.error.empty()) trouble.error = dry_error;
+    return trouble;
+}
 
 IdService::IdService(std::vector<Supply*> supplies, Catalog catalog, RateLimiter* limiter)
     : supplies_{std::move(supplies)},
@@ -100,19 +107,24 @@ void IdService::answer_taken(const ParkedRequest& parked, std::span<const Range>
 }
 
 void IdService::answer_dry(const ParkedRequest& parked, std::string& out) {
-    const Trouble trouble = supply_of(parked).trouble();
-    ResponseHead head = parked.head;
-    head.status = 503;
-    head.retry_after_seconds = retry_after_s;
-    append_error_response(head, parked.listener, trouble.msg.empty() ? dry_msg : trouble.msg,
-                          trouble.error.empty() ? dry_error : trouble.error, out);
+    const Trouble trouble = why_dry(supply_of(parked));
+    answer_unavailable(parked, trouble.msg, trouble.error, out);
 }
 
-void IdService::answer_unavailable(const ParkedRequest& parked, const std::string& error, std::string& out) {
+void IdService::answer_refused(const ParkedRequest& parked, std::string& out) {
+    answer_unavailable(parked, dry_msg, "the window cannot hold that many IDs in so many ranges: ask for fewer", out);
+}
+
+void IdService::answer_crowded(const ParkedRequest& parked, std::string& out) {
+    answer_unavailable(parked, dry_msg, "too many requests wait for IDs already", out);
+}
+
+void IdService::answer_unavailable(const ParkedRequest& parked, std::string_view msg, std::string_view error,
+                                   std::string& out) {
     ResponseHead head = parked.head;
     head.status = 503;
     head.retry_after_seconds = retry_after_s;
-    append_error_response(head, parked.listener, dry_msg, error, out);
+    append_error_response(head, parked.listener, msg, error, out);
 }
 
 void IdService::append_error_response(ResponseHead head, ListenerName listener, std::string_view msg,

@@ -34,11 +34,20 @@ struct Caller {
     ListenerName listener{};
 };
 
+// Why a request that waited gets no IDs.
+Trouble why_dry(const Supply& supply);
+
 class IdService {
  public:
     // The supplies stand in the order of the catalog's sequences. They and the limiter, which all threads share,
     // outlive the service; null: no rate is limited.
     IdService(std::vector<Supply*> supplies, Catalog catalog, RateLimiter* limiter = nullptr);
+
+    // What it offers, for those who offer the same otherwise.
+    const std::vector<Supply*>& supplies() const { return supplies_; }
+    const Catalog& catalog() const { return catalog_; }
+    RateLimiter* limiter() const { return limiter_; }
+    const std::shared_ptr<const Tokens>& tokens() const { return tokens_; }
 
     // Those that open it from now on. Until there are some, nobody comes in who needs one.
     void set_tokens(std::shared_ptr<const Tokens> tokens) { tokens_ = std::move(tokens); }
@@ -49,20 +58,23 @@ class IdService {
     // The answers to what had been parked.
     void answer_taken(const ParkedRequest& parked, std::span<const Range> ranges, std::string& out);
     void answer_dry(const ParkedRequest& parked, std::string& out);
-    // `error` says why the request cannot be served even by a full window.
-    void answer_unavailable(const ParkedRequest& parked, const std::string& error, std::string& out);
+    void answer_refused(const ParkedRequest& parked, std::string& out);  // no full window would do
+    void answer_crowded(const ParkedRequest& parked, std::string& out);  // too many wait already
 
     // What this service counts; it counts each answer that it makes. Any thread may read them.
     ServeCounters& counters() { return *counters_; }
     const ServeCounters& counters() const { return *counters_; }
 
     Supply& supply_of(const ParkedRequest& parked) { return *supplies_[parked.wanted.sequence]; }
+    static Waiter waiter_of(const ParkedRequest& parked) { return {.ids = parked.wanted.count}; }
 
  private:
     Expected<IdRequest, Refusal> read(const HttpRequest& request, const Caller& caller) const;
     // True iff IDs were taken, and so the response written.
     bool take(const IdRequest& wanted, const ResponseHead& head, std::string& out);
     void answer_too_many(ResponseHead head, ListenerName listener, Duration wait, std::string& out);
+    void answer_unavailable(const ParkedRequest& parked, std::string_view msg, std::string_view error,
+                            std::string& out);
     void append_error_response(ResponseHead head, ListenerName listener, std::string_view msg, std::string_view error,
                                std::string& out);
 

@@ -24,6 +24,7 @@ class Tokens {
 
     // True iff it shows one of them: Authorization: Bearer T, or X-Api-Token: T.
     bool admit(const HttpRequest& request) const;
+    bool admit(std::string_view token) const { return has(token); }
 
     std::size_t size() const { return tokens_.size(); }
     std::string_view first() const { return {tokens_.front().bytes.data(), tokens_.front().size}; }

@@ -157,13 +157,20 @@ Expected<Nothing> Sidecar::bind_listeners() {
     const auto spread = [this](Accepted accepted) {
         threads_[next_thread_++ % threads_.size()]->adopt(std::move(accepted));
     };
-    if (config_.http) {
-        auto http = listen_tcp(*config_.http);
-        if (!http) return Unexpected{http.error()};
-        log::info("listening", {{tls_ ? "https" : "http", printed(*config_.http, bound_port(*http))}});
-        Entrance tcp = entrance(ListenerName::http, tokens_ != nullptr, admission_);
-        tcp.tls = tls_.get();
-        threads_[0]->listen(std::move(*http), tcp, spread);
+    struct Tcp {
+        const std::optional<HostPort>& address;
+        ListenerName listener;
+        const char *plain, *secured;
+    };
+    for (const Tcp& tcp : {Tcp{config_.http, ListenerName::http, "http", "https"},
+                           Tcp{config_.resp, ListenerName::resp, "redis", "rediss"}}) {
+        if (!tcp.address) continue;
+        auto bound = listen_tcp(*tcp.address);
+        if (!bound) return Unexpected{bound.error()};
+        log::info("listening", {{tls_ ? tcp.secured : tcp.plain, printed(*tcp.address, bound_port(*bound))}});
+        Entrance offered = entrance(tcp.listener, tokens_ != nullptr, admission_);
+        offered.tls = tls_.get();
+        threads_[0]->listen(std::move(*bound), offered, spread);
     }
     if (config_.socket_path) {
         auto socket = UnixSocket::listen(*config_.socket_path, config_.socket_mode);

@@ -61,7 +61,8 @@ struct Rate {
 
 struct Config {
     std::optional<HostPort> http;
-    std::string tls_cert, tls_key;  // paths; both or neither: HTTP over TCP is HTTPS
+    std::optional<HostPort> resp;
+    std::string tls_cert, tls_key;  // paths; both or neither: what is spoken over TCP, is spoken through TLS
     std::string tls_client_ca;      // path; not empty: clients have to show a certificate
     std::optional<std::string> socket_path;
     unsigned socket_mode = 0;  // permission bits

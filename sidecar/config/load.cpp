@@ -65,15 +65,17 @@ std::string said(const GivenSettings& given, std::string_view name) {
 
 // What each setting allows by itself, but not together. Empty when all is well.
 std::string contradiction(const Config& config, const GivenSettings& given) {
-    if (!config.http && !config.socket_path)
-        return said(given, "http") + " and " + said(given, "socket") + ", but one of them must be on";
+    if (!config.http && !config.resp && !config.socket_path)
+        return said(given, "http") + ", " + said(given, "resp") + " and " + said(given, "socket") +
+               ", but one of them must be on";
     if (config.tls_cert.empty() != config.tls_key.empty())
         return said(given, config.tls_cert.empty() ? "tls-key" : "tls-cert") + ", but " +
                (config.tls_cert.empty() ? "--tls-cert" : "--tls-key") + " is not given: TLS needs both";
     if (!config.tls_client_ca.empty() && config.tls_cert.empty())
         return said(given, "tls-client-ca") + ", but --tls-cert and --tls-key are not given: TLS needs them too";
-    if (!config.tls_cert.empty() && !config.http)
-        return said(given, "tls-cert") + " and " + said(given, "http") + ", but TLS is for HTTP over TCP";
+    if (!config.tls_cert.empty() && !config.http && !config.resp)
+        return said(given, "tls-cert") + ", " + said(given, "http") + " and " + said(given, "resp") +
+               ", but TLS is for those";
     if (config.window_ids_min > config.window_ids_max)
         return said(given, "window-min") + " and " + said(given, "window-max") +
                ", but the least must not be above the most";

@@ -15,13 +15,13 @@
 namespace next_id {
 
 // By which door something came in, named as its setting is; those that give out IDs first.
-enum class ListenerName : std::uint8_t { http, socket, admin };
-inline constexpr std::array listener_names{"http", "socket", "admin"};
-inline constexpr std::array serving{ListenerName::http, ListenerName::socket};
+enum class ListenerName : std::uint8_t { http, resp, socket, admin };
+inline constexpr std::array listener_names{"http", "resp", "socket", "admin"};
+inline constexpr std::array serving{ListenerName::http, ListenerName::resp, ListenerName::socket};
 
 inline constexpr std::size_t cache_lines_bytes = 128;  // two: they are fetched in pairs
 
-// The statuses of all answers.
+// The statuses of all answers; of RESP, which has none, those that HTTP would give.
 inline constexpr std::array answer_codes{200, 400, 401, 403, 404, 405, 413, 414, 429, 431, 500, 503};
 
 // A counter that shares its cache lines with no other thread's.
@@ -78,7 +78,8 @@ struct alignas(cache_lines_bytes) WaitCounters {
 class ServeCounters {
  public:
     explicit ServeCounters(std::size_t sequences)
-        : requests_{RequestCounters{sequences}, RequestCounters{sequences}}, waits_(sequences) {}
+        : requests_{RequestCounters{sequences}, RequestCounters{sequences}, RequestCounters{sequences}},
+          waits_(sequences) {}
 
     // REQUIRES: one of the serving listeners.
     RequestCounters& requests(ListenerName listener) { return requests_[static_cast<std::size_t>(listener)]; }

@@ -12,8 +12,8 @@ constexpr std::uint64_t sweep_interval_ms = 1000;
 
 }  // namespace
 
-ConnectionSet::ConnectionSet(uv_loop_t* loop, HttpHandler& handler)
-    : loop_{loop}, handler_{handler}, handshakes_{loop} {
+ConnectionSet::ConnectionSet(uv_loop_t* loop, HttpHandler& http, RespHandler* resp)
+    : loop_{loop}, http_{http}, resp_{resp}, handshakes_{loop} {
     turn_ = make_handle<uv_prepare_t>(this, [loop](uv_prepare_t* handle) { return uv_prepare_init(loop, handle); });
     sweep_ = make_handle<uv_timer_t>(this, [loop](uv_timer_t* handle) { return uv_timer_init(loop, handle); });
     require(turn_ && sweep_);
@@ -28,9 +28,9 @@ ConnectionSet::ConnectionSet(uv_loop_t* loop, HttpHandler& handler)
 
 void ConnectionSet::adopt(Accepted accepted) {
     auto connection =
-        std::make_unique<HttpConnection>(handler_, [this](HttpConnection& finished) { on_finished(finished); });
+        std::make_unique<Connection>(http_, resp_, [this](Connection& finished) { on_finished(finished); });
     if (!connection->start(loop_, handshakes_, std::move(accepted))) return;
-    HttpConnection* const key = connection.get();
+    Connection* const key = connection.get();
     connections_.emplace(key, std::move(connection));
     if (draining_) key->drain();
 }
@@ -38,9 +38,9 @@ void ConnectionSet::adopt(Accepted accepted) {
 void ConnectionSet::drain(std::function<void()> drained) {
     draining_ = true;
     drained_ = std::move(drained);
-    std::vector<HttpConnection*> open;
+    std::vector<Connection*> open;
     for (const auto& [key, connection] : connections_) open.push_back(key);
-    for (HttpConnection* connection : open) connection->drain();
+    for (Connection* connection : open) connection->drain();
     tell_if_drained();
 }
 
@@ -48,7 +48,7 @@ void ConnectionSet::tell_if_drained() {
     if (drained_ && connections_.empty()) std::exchange(drained_, nullptr)();
 }
 
-void ConnectionSet::on_finished(HttpConnection& connection) {
+void ConnectionSet::on_finished(Connection& connection) {
     const auto found = connections_.find(&connection);
     require(found != connections_.end());
     finished_.push_back(std::move(found->second));
@@ -61,9 +61,9 @@ void ConnectionSet::bury() {
 }
 
 void ConnectionSet::sweep() {
-    std::vector<HttpConnection*> open;
+    std::vector<Connection*> open;
     for (const auto& [key, connection] : connections_) open.push_back(key);
-    for (HttpConnection* connection : open) connection->sweep();
+    for (Connection* connection : open) connection->sweep();
 }
 
 }  // namespace next_id

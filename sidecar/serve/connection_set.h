@@ -9,14 +9,14 @@
 #include <vector>
 
 #include "sidecar/base/uv_handle.h"
-#include "sidecar/serve/http_connection.h"
+#include "sidecar/serve/connection.h"
 
 namespace next_id {
 
 class ConnectionSet {
  public:
-    // `handler` must outlive the set.
-    ConnectionSet(uv_loop_t* loop, HttpHandler& handler);
+    // The handlers must outlive the set. Without one of RESP all entrances speak HTTP.
+    explicit ConnectionSet(uv_loop_t* loop, HttpHandler& http, RespHandler* resp = nullptr);
 
     void adopt(Accepted accepted);
 
@@ -27,20 +27,21 @@ class ConnectionSet {
     std::size_t size() const { return connections_.size(); }
 
  private:
-    void on_finished(HttpConnection& connection);
+    void on_finished(Connection& connection);
     void tell_if_drained();
     void bury();
     void sweep();
 
     uv_loop_t* const loop_;
-    HttpHandler& handler_;
+    HttpHandler& http_;
+    RespHandler* const resp_;
     HandshakeQueue handshakes_;
     bool draining_ = false;
     std::function<void()> drained_;  // until it has been called
-    std::unordered_map<HttpConnection*, std::unique_ptr<HttpConnection>> connections_;
+    std::unordered_map<Connection*, std::unique_ptr<Connection>> connections_;
     // Destroyed once a turn: their own calls may be under way until then. Before the loop waits, so that no client
     // waits for its end.
-    std::vector<std::unique_ptr<HttpConnection>> finished_;
+    std::vector<std::unique_ptr<Connection>> finished_;
     Handle<uv_prepare_t> turn_;
     Handle<uv_timer_t> sweep_;
 };

@@ -2,37 +2,66 @@
 
 #include <algorithm>
 
-#include "sidecar/serve/http_connection.h"
+#include "sidecar/serve/connection.h"
 
 namespace next_id {
 
-bool IdHandler::handle(const HttpRequest& request, bool close, HttpConnection& connection, std::string& out) {
-    const Caller caller{connection.client(), connection.entrance().token_needed, connection.now(),
-                        connection.entrance().listener};
-    auto wait_for = service_.answer(request, caller, close, out);
-    if (!wait_for) return true;
-    Supply& supply = service_.supply_of(*wait_for);
-    const std::uint64_t number = next_request_++;
-    const Instant now = Clock::now();
-    const auto waiter = supply.waiting().park(
-        {.ids = wait_for->wanted.count, .deadline = now + wait_max_, .thread = thread_, .request = number});
-    supply.ring();
-    WaitCounters& counters = service_.counters().waits(wait_for->wanted.sequence);
-    if (!waiter) {
-        counters.dry.add();
-        service_.answer_unavailable(*wait_for, "too many requests wait for IDs already", out);
-        return true;
-    }
-    counters.waited.add();
-    parked_.emplace(number, Parked{*wait_for, &connection, *waiter, now});
-    return false;
+namespace {
+
+Caller caller_of(const Connection& connection) {
+    return {connection.client(), connection.entrance().token_needed, connection.now(), connection.entrance().listener};
 }
 
-void IdHandler::forget(HttpConnection& connection) {
+}  // namespace
+
+IdHandler::IdHandler(IdService service, unsigned thread, Duration wait_max)
+    : http_{std::move(service)}, resp_{http_, std::chrono::system_clock::now}, thread_{thread}, wait_max_{wait_max} {}
+
+void IdHandler::set_tokens(const std::shared_ptr<const Tokens>& tokens) {
+    http_.set_tokens(tokens);
+    resp_.set_tokens(tokens);
+}
+
+bool IdHandler::handle(const HttpRequest& request, bool close, Connection& connection, std::string& out) {
+    const auto wait_for = http_.answer(request, caller_of(connection), close, out);
+    return !wait_for || !park(*wait_for, connection, out);
+}
+
+bool IdHandler::handle(RespCommand command, RespClient& client, bool& last, Connection& connection, std::string& out) {
+    const auto wait_for = resp_.answer(command, client, caller_of(connection), last, out);
+    return !wait_for || !park(*wait_for, connection, out);
+}
+
+// False when the list has no room; then the request is answered.
+template <class Request>
+bool IdHandler::park(const Request& request, Connection& connection, std::string& out) {
+    auto& service = service_of(request);
+    Supply& supply = service.supply_of(request);
+    Waiter waiter = service.waiter_of(request);
+    const Instant now = Clock::now();
+    waiter.deadline = now + wait_max_;
+    waiter.thread = thread_;
+    waiter.request = next_request_++;
+    const auto place = supply.waiting().park(waiter);
+    supply.ring();
+    WaitCounters& counters = http_.counters().waits(request.wanted.sequence);
+    if (!place) {
+        counters.dry.add();
+        service.answer_crowded(request, out);
+        return false;
+    }
+    counters.waited.add();
+    parked_.emplace(waiter.request, Parked{request, &connection, *place, now});
+    return true;
+}
+
+void IdHandler::forget(Connection& connection) {
     const auto found =
         std::ranges::find_if(parked_, [&](const auto& entry) { return entry.second.connection == &connection; });
     if (found == parked_.end()) return;
-    service_.supply_of(found->second.request).waiting().cancel(found->second.waiter);
+    const Parked& parked = found->second;
+    std::visit([&](const auto& request) { service_of(request).supply_of(request).waiting().cancel(parked.waiter); },
+               parked.request);
     parked_.erase(found);
 }
 
@@ -41,22 +70,27 @@ void IdHandler::deliver(std::uint64_t request, WaitResult result, std::span<cons
     if (found == parked_.end()) return;  // its connection is gone: the IDs are a gap
     Parked parked = std::move(found->second);
     parked_.erase(found);
-    parked.request.head.close = parked.connection->closes_after_answer();
+    if (auto* const http = std::get_if<ParkedRequest>(&parked.request))
+        http->head.close = parked.connection->closes_after_answer();
     std::string out;
-    switch (result) {
-        case WaitResult::served:
-            service_.answer_taken(parked.request, ranges, out);
-            break;
-        case WaitResult::refused:
-            service_.answer_unavailable(parked.request,
-                                        "the window cannot hold that many IDs in so many ranges: ask for fewer", out);
-            break;
-        case WaitResult::expired:
-        case WaitResult::failed:
-            service_.answer_dry(parked.request, out);
-            service_.counters().waits(parked.request.wanted.sequence).dry.add();
-    }
-    service_.counters().requests(parked.request.listener).waited(Clock::now() - parked.since);
+    std::visit(
+        [&](const auto& waited) {
+            auto& service = service_of(waited);
+            switch (result) {
+                case WaitResult::served:
+                    service.answer_taken(waited, ranges, out);
+                    break;
+                case WaitResult::refused:
+                    service.answer_refused(waited, out);
+                    break;
+                case WaitResult::expired:
+                case WaitResult::failed:
+                    service.answer_dry(waited, out);
+                    http_.counters().waits(waited.wanted.sequence).dry.add();
+            }
+        },
+        parked.request);
+    http_.counters().requests(parked.connection->entrance().listener).waited(Clock::now() - parked.since);
     parked.connection->resume(out);
 }
 

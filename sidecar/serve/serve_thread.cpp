@@ -23,7 +23,7 @@ ServeThread::ServeThread(IdHandler handler) : handler_{std::move(handler)} {
     };
     turned_at_ = Clock::now().time_since_epoch().count();
     uv_timer_start(heartbeat_.get(), beat, 0, heartbeat_ms);
-    connections_ = std::make_unique<ConnectionSet>(&loop_, handler_);
+    connections_ = std::make_unique<ConnectionSet>(&loop_, handler_, &handler_);
 }
 
 ServeThread::~ServeThread() {

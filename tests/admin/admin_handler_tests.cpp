@@ -28,7 +28,7 @@ struct AdminFixture : SupplyFixture, LoopFixture {
         request.accept = accept;
         request.method = method;
         request.target = target;
-        HttpConnection connection{handler, {}};
+        Connection connection{handler, nullptr, {}};
         std::string out, rest;
         BOOST_TEST_REQUIRE(handler.handle(request, close, connection, out));
         if (method == Method::head) return {.status = std::stoi(out.substr(9, 3)), .head = out};

@@ -205,9 +205,10 @@ BOOST_AUTO_TEST_CASE(a_wait_in_vain_ends_in_503_with_the_reason) {
                                  "10.0.0.1 \\\"refused\\\"\"}\n",
                                  headers, status));
     std::string out;
-    service->answer_unavailable(waits, "too many", out);
-    BOOST_TEST(out ==
-               response("{\"code\":503,\"msg\":\"query seq failed\",\"error\":\"too many\"}\n", headers, status));
+    service->answer_crowded(waits, out);
+    BOOST_TEST(out == response("{\"code\":503,\"msg\":\"query seq failed\",\"error\":\"too many requests wait for IDs "
+                               "already\"}\n",
+                               headers, status));
 }
 
 BOOST_AUTO_TEST_CASE(without_a_token_nothing_is_said_but_that_one_is_wanted) {

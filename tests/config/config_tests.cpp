@@ -201,7 +201,7 @@ BOOST_AUTO_TEST_CASE(settings_that_contradict_each_other_are_refused_by_both_nam
     flags = {{"http", "none"}};
     environment["NEXT_ID_SOCKET"] = "none";
     BOOST_TEST(refused(ExitCode::cannot_work) ==
-               "--http is none and NEXT_ID_SOCKET is none, but one of them must be on");
+               "--http is none, --resp (the default) is none and NEXT_ID_SOCKET is none, but one of them must be on");
     flags = {{"http", "127.0.0.1:9911"}};
     BOOST_TEST(
         refused(ExitCode::cannot_work) ==
@@ -216,7 +216,7 @@ BOOST_AUTO_TEST_CASE(settings_that_contradict_each_other_are_refused_by_both_nam
     environment.erase("NEXT_ID_SOCKET");
     flags = {{"tls-cert", "c.pem"}, {"tls-key", "k.pem"}, {"http", "none"}};
     BOOST_TEST(refused(ExitCode::cannot_work) ==
-               "--tls-cert is c.pem and --http is none, but TLS is for HTTP over TCP");
+               "--tls-cert is c.pem, --http is none and --resp (the default) is none, but TLS is for those");
     flags = {{"http", "127.0.0.1:0"}, {"admin", "127.0.0.1:0"}};  // two free ports, which differ
     (void)loaded();
 }

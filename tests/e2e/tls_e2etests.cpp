@@ -234,7 +234,7 @@ BOOST_AUTO_TEST_CASE(what_is_no_tls_is_told_so_or_dropped_and_harms_nobody) {
     TestClient plain{sidecar.https()};
     const TestAnswer answer = plain.get("/next-id");
     BOOST_TEST(answer.status == 400);
-    check_has(answer.body, "this port speaks HTTPS");
+    check_has(answer.body, "this port speaks TLS");
     BOOST_TEST(plain.is_closed());
 
     std::minstd_rand random{5};

@@ -126,15 +126,16 @@ void IdServer::settle(Client& client, Refills refills) {
     promised(false, "a session comes to rest");
 }
 
-Exchange IdServer::exchange(std::span<const std::string_view> pieces, Refills refills) {
+Exchange IdServer::exchange(std::span<const std::string_view> pieces, Refills refills, ListenerName listener) {
     empty_window();
     refill(refills);
     int ends[2];
     promised(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends) == 0, "there is a socket");
     auto client = std::make_unique<Client>(ends[0]);
     bool finished = false;
-    auto connection = std::make_unique<HttpConnection>(*handler_, [&](HttpConnection&) { finished = true; });
-    promised(connection->start(&loop_, *handshakes_, {FileDescriptor{ends[1]}}), "there is a connection");
+    auto connection = std::make_unique<Connection>(*handler_, handler_.get(), [&](Connection&) { finished = true; });
+    promised(connection->start(&loop_, *handshakes_, {FileDescriptor{ends[1]}, {}, {.listener = listener}}),
+             "there is a connection");
     const auto turn = [&] {
         settle(*client, refills);
         if (finished && connection) {  // as its owner does, in a later turn

@@ -11,8 +11,8 @@
 #include <string_view>
 #include <vector>
 
+#include "sidecar/serve/connection.h"
 #include "sidecar/serve/handshake_queue.h"
-#include "sidecar/serve/http_connection.h"
 #include "sidecar/serve/id_handler.h"
 #include "sidecar/window/supply.h"
 
@@ -42,7 +42,8 @@ class IdServer {
     IdServer& operator=(const IdServer&) = delete;
 
     // A client connects, sends the pieces, each when the one before has been dealt with, and ends.
-    Exchange exchange(std::span<const std::string_view> pieces, Refills refills);
+    Exchange exchange(std::span<const std::string_view> pieces, Refills refills,
+                      ListenerName listener = ListenerName::http);
 
     const Catalog& catalog() const { return catalog_; }
 

@@ -7,6 +7,7 @@
 #include "sidecar/serve/connection_set.h"
 #include "sidecar/serve/id_handler.h"
 #include "tests/api/supply_fixture.h"
+#include "tests/protocol/resp_outcome.h"
 #include "tests/serve/connection_fixture.h"
 
 namespace {
@@ -64,7 +65,7 @@ struct AllocationFixture : SupplyFixture, LoopFixture {
         auto [client, descriptor] = unix_pair();
         peer.emplace(std::move(client));
         peer->received.reserve(1'000'000);
-        connections->adopt({FileDescriptor{descriptor}});
+        connections->adopt({FileDescriptor{descriptor}, {}, {.listener = ListenerName::socket}});
     }
     ~AllocationFixture() { connections.reset(); }
 
@@ -80,7 +81,7 @@ struct AllocationFixture : SupplyFixture, LoopFixture {
     }
 
     IdHandler handler{IdService{{&supply}, {{"app.ids"}, 1'000'000}}, 0, std::chrono::seconds{1}};
-    std::optional<ConnectionSet> connections{std::in_place, &loop, handler};
+    std::optional<ConnectionSet> connections{std::in_place, &loop, handler, &handler};
     std::optional<Peer> peer;
 };
 
@@ -111,6 +112,17 @@ BOOST_AUTO_TEST_CASE(text_by_accept_allocates_nothing_either) {
     std::size_t counted = 0;
     for (int i = 0; i < 1000; ++i) counted += allocations_of(request, 100);
     BOOST_TEST(counted == 0);
+}
+
+BOOST_AUTO_TEST_CASE(a_command_of_resp_allocates_nothing_either) {
+    const std::string one = resp({"INCR", "app.ids"}), other = resp({"INCRBY", "app.ids", "1"});
+    std::string ten;
+    for (int i = 0; i < 5; ++i) ten += one + other;
+    for (int i = 0; i < 20; ++i) allocations_of(i % 2 == 0 ? std::string_view{one} : std::string_view{ten}, 4);
+    std::size_t counted = 0;
+    for (int i = 0; i < 1000; ++i) counted += allocations_of(one, 4);
+    for (int i = 0; i < 100; ++i) counted += allocations_of(ten, 60);
+    BOOST_TEST(counted == 0u);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -1,4 +1,4 @@
-// One HttpConnection on a loop, its client, and a handler that does what the target says:
+// One Connection on a loop, its client, and a handler that does what the target says:
 //   /park...    parks the request, until resume_oldest()
 //   /big/N      answers with a body of N bytes
 //   otherwise   answers with the target
@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "protocol/http_response.h"
-#include "sidecar/serve/http_connection.h"
+#include "sidecar/serve/connection.h"
 #include "tests/serve/loop_fixture.h"
 
 namespace next_id {
@@ -26,7 +26,7 @@ inline std::string big_body(std::size_t bytes) {
 
 class ScriptedHandler final : public HttpHandler {
  public:
-    bool handle(const HttpRequest& request, bool close, HttpConnection& connection, std::string& out) override {
+    bool handle(const HttpRequest& request, bool close, Connection& connection, std::string& out) override {
         ++handled;
         if (request.target.starts_with("/park")) {
             parked.push_back({&connection, std::string{request.target}});
@@ -35,7 +35,7 @@ class ScriptedHandler final : public HttpHandler {
         append_answer(out, request.target, close, request.http_1_0);
         return true;
     }
-    void forget(HttpConnection& connection) override {
+    void forget(Connection& connection) override {
         ++forgotten;
         std::erase_if(parked, [&](const Parked& one) { return one.connection == &connection; });
     }
@@ -58,7 +58,7 @@ class ScriptedHandler final : public HttpHandler {
     }
 
     struct Parked {
-        HttpConnection* connection;
+        Connection* connection;
         std::string target;
     };
     std::deque<Parked> parked;
@@ -105,7 +105,7 @@ inline std::string get(const std::string& target, const std::string& headers = {
 struct ConnectionFixture : LoopFixture {
     explicit ConnectionFixture(std::pair<Peer, int> pair = unix_pair(), Entrance entrance = {})
         : peer{std::move(pair.first)} {
-        connection = std::make_unique<HttpConnection>(handler, [this](HttpConnection&) { ++finished; });
+        connection = std::make_unique<Connection>(handler, nullptr, [this](Connection&) { ++finished; });
         BOOST_TEST_REQUIRE(connection->start(&loop, handshakes, {FileDescriptor{pair.second}, {}, entrance}));
     }
 
@@ -127,7 +127,7 @@ struct ConnectionFixture : LoopFixture {
     HandshakeQueue handshakes{&loop};
     unsigned finished = 0;
     Peer peer;
-    std::unique_ptr<HttpConnection> connection;
+    std::unique_ptr<Connection> connection;
 };
 
 }  // namespace next_id

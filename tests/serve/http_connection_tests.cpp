@@ -1,4 +1,4 @@
-#include "sidecar/serve/http_connection.h"
+#include "sidecar/serve/connection.h"
 
 #include <boost/test/unit_test.hpp>
 

@@ -165,7 +165,7 @@ BOOST_AUTO_TEST_CASE(plain_http_is_told_so_in_plain) {
     BOOST_TEST_REQUIRE(answers.size() == 1u);
     BOOST_TEST(answers[0].status == 400);
     BOOST_TEST(answers[0].closes());
-    BOOST_TEST(answers[0].body.find("this port speaks HTTPS") != std::string::npos);
+    BOOST_TEST(answers[0].body.find("this port speaks TLS") != std::string::npos);
     BOOST_TEST(!peer.reset);
     BOOST_TEST(handler.handled == 0u);
     peer.go();

@@ -52,6 +52,7 @@ class SidecarProcess {
     std::string state_dir() const { return setting("NEXT_ID_STATE_DIR"); }
     std::string http() const { return address("http"); }    // 127.0.0.1:PORT
     std::string https() const { return address("https"); }  // with --tls-cert, instead
+    std::string resp() const { return address(environment_.contains("NEXT_ID_TLS_CERT") ? "rediss" : "redis"); }
     std::string admin() const { return address("admin"); }  // 127.0.0.1:PORT
     std::string setting(const std::string& name) const;
     // Writes a file into its directory, and returns the path: the value of a setting that names one.

@@ -1,29 +1,33 @@
-// One client's HTTP session over a stream: keep-alive, pipelining, answers in the order of the requests. While a
+// One client's session over a stream: pipelining, answers in the order of the requests, deadlines, the end. While a
 // request is parked or the client does not read, nothing more is read from it, so its memory is bounded. On its loop's
 // thread.
 #pragma once
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
-#include "protocol/http_request.h"
 #include "sidecar/serve/accepted.h"
 #include "sidecar/serve/http_handler.h"
+#include "sidecar/serve/resp_handler.h"
+#include "sidecar/serve/session.h"
 #include "sidecar/serve/stream.h"
 
 namespace next_id {
 
-class HttpConnection final : Stream::Listener {
+class Connection final : Stream::Listener {
  public:
     // Called once, when the connection is over. Its owner destroys it in a later turn of the loop, not in the call.
-    using Finished = std::function<void(HttpConnection&)>;
+    using Finished = std::function<void(Connection&)>;
 
-    HttpConnection(HttpHandler& handler, Finished finished) : handler_{handler}, finished_{std::move(finished)} {}
-    ~HttpConnection();
-    HttpConnection(const HttpConnection&) = delete;
-    HttpConnection& operator=(const HttpConnection&) = delete;
+    // Both handlers must outlive it. Without one of RESP its entrance speaks HTTP.
+    Connection(HttpHandler& http, RespHandler* resp, Finished finished)
+        : http_{http}, resp_{resp}, finished_{std::move(finished)} {}
+    ~Connection();
+    Connection(const Connection&) = delete;
+    Connection& operator=(const Connection&) = delete;
 
     // Begins to read; or, to one that is refused, says why and closes. False when the connection is to be dropped: the
     // system refuses, or one that is refused would first want a handshake.
@@ -33,7 +37,12 @@ class HttpConnection final : Stream::Listener {
     const Entrance& entrance() const { return entrance_; }
     Instant now() const { return now_; }  // when its loop last brought something from it
 
-    // The answer to the parked request. Not from within a call of HttpHandler::handle().
+    // Counts the answer to what was no request.
+    void count(int status) {
+        if (counters_ != nullptr) counters_->answered(status);
+    }
+
+    // The answer to the parked request. Not from within a call of its handler's handle().
     void resume(std::string_view response);
 
     bool closes_after_answer() const { return close_after_; }
@@ -71,11 +80,12 @@ class HttpConnection final : Stream::Listener {
     void on_drained() override;
     void on_no_tls(bool plain) override;
 
+    void begin_session(char first_byte);  // which tells what is spoken on the Unix socket; else any will do
+    bool mid_request() const { return session_ && session_->mid_request(); }
     void refuse(const HttpError& error);
     void answer(std::string_view bytes);
     void answer_all(std::string_view bytes);
     bool answer_one(std::string_view& bytes, std::string& out);
-    void answer_error(const HttpError& error, std::string& out);
     Turn turn() const;
     unsigned sweeps_max(Turn turn) const;
     void after_answers(std::string_view rest);
@@ -83,7 +93,8 @@ class HttpConnection final : Stream::Listener {
     void close();
     void finish();
 
-    HttpHandler& handler_;
+    HttpHandler& http_;
+    RespHandler* const resp_;
     const Finished finished_;
     Client client_;
     Entrance entrance_;
@@ -97,8 +108,9 @@ class HttpConnection final : Stream::Listener {
     Turn turn_ = Turn::to_ask;  // as the last sweep found it
     unsigned sweeps_ = 0;       // since then, or since the client last did its part
     std::size_t lingered_bytes_ = 0;
-    HttpParser parser_;
-    std::string unread_;  // read from the client, but not yet looked at
+    std::unique_ptr<Session> session_;  // none before it is known what the client speaks
+    std::optional<HttpError> refusal_;  // to be told, as soon as that is known
+    std::string unread_;                // read from the client, but not yet looked at
     std::unique_ptr<Stream> stream_;
 };
 
