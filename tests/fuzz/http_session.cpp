@@ -4,23 +4,12 @@
 
 #include "tests/fuzz/http_answers.h"
 #include "tests/fuzz/id_server.h"
+#include "tests/fuzz/pieces.h"
 #include "tests/fuzz/targets.h"
 #include "tests/protocol/parser_outcome.h"
 
 namespace next_id::test {
 namespace {
-
-std::vector<std::string_view> pieces_of(std::string_view bytes, unsigned cuts, std::minstd_rand& random) {
-    std::vector<std::string_view> pieces;
-    for (; cuts != 0 && bytes.size() > 1; --cuts) {
-        const std::size_t size =
-            1 + random() % std::min<std::size_t>(bytes.size() - 1, 2 * bytes.size() / (cuts + 1) + 1);
-        pieces.push_back(bytes.substr(0, size));
-        bytes.remove_prefix(size);
-    }
-    pieces.push_back(bytes);
-    return pieces;
-}
 
 ParserOutcome parse(std::string_view bytes, std::minstd_rand& random) {
     const ParserOutcome whole = parse_in_pieces(bytes, {});
