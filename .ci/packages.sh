@@ -5,7 +5,7 @@
 {
     packages_to_build=(g++ cmake ninja-build pkg-config libuv1-dev libpq-dev libssl-dev node-llhttp rapidjson-dev libcli11-dev libspdlog-dev prometheus-cpp-dev)
     packages_to_test=(libboost-test-dev libbenchmark-dev valgrind postgresql pgbouncer curl openssl spin relacy-dev systemd nginx-light prometheus chromium fonts-dejavu-core
-        python3 nodejs dpkg-dev file)
+        redis-tools libhiredis-dev python3 python3-redis nodejs dpkg-dev file)
     command -v npm >/dev/null || packages_to_test+=(npm) # Debian has it apart, others within nodejs
     packages_to_test_long=(debootstrap systemd-container)
     packages_for_pods=(podman runc catatonit busybox-static iproute2 ca-certificates python3-yaml)
