@@ -1,6 +1,7 @@
 // Serves `REQUESTS` requests over one kept connection, by the very code that serves in the sidecar, and ends: run under
 // a tool that counts instructions, twice with different numbers, the difference is what a request costs. One thread, no
-// PostgreSQL, no clock: the count repeats. The same bytes each time, or with "traced" a request that is parsed anew.
+// PostgreSQL, no clock: the count repeats. The same bytes each time; with "traced" a request that is parsed anew; with
+// "resp" INCR instead of HTTP.
 #include <sys/socket.h>
 #include <unistd.h>
 #include <uv.h>
@@ -25,7 +26,7 @@ void check(bool fine, const char* what) {
     std::exit(1);
 }
 
-void serve(std::size_t count, bool traced, const std::filesystem::path& state_dir) {
+void serve(std::size_t count, std::string_view how, const std::filesystem::path& state_dir) {
     auto window = WindowFile::open({.state_dir = state_dir, .sequence = "ids", .source_digest = "none"});
     check(window.has_value(), "making the window");
     Supply supply{"ids", std::move(*window), {.ring = [] {}, .deliver = {}}};
@@ -37,18 +38,21 @@ void serve(std::size_t count, bool traced, const std::filesystem::path& state_di
     int ends[2];
     check(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) == 0, "socketpair");
     {
-        ConnectionSet connections{&loop, handler};
-        connections.adopt({FileDescriptor{ends[1]}});
-        const Requests requests{{"/next-id"}, headers_of("go"), traced, 1};
+        ConnectionSet connections{&loop, handler, &handler};
+        connections.adopt({FileDescriptor{ends[1]}, {}, {.listener = ListenerName::socket}});
+        const bool resp = how == "resp";
+        const Requests requests{{"/next-id"}, headers_of("go"), how == "traced", 1};
+        const std::string_view incr = "*2\r\n$4\r\nINCR\r\n$3\r\nids\r\n";
+        const std::string_view expected = resp ? ":1" : "HTTP/1.1 200 OK";
         char answer[512];
         std::size_t at = 0;
         for (std::size_t i = 0; i < count; ++i) {
-            const std::string_view request = requests.from(at, requests.size());
+            const std::string_view request = resp ? incr : requests.from(at, requests.size());
             check(::send(ends[0], request.data(), request.size(), 0) == ssize_t(request.size()), "sending");
             uv_run(&loop, UV_RUN_ONCE);
             const ssize_t size = ::recv(ends[0], answer, sizeof answer, MSG_DONTWAIT);
-            check(size > 15 && std::memcmp(answer, "HTTP/1.1 200 OK", 15) == 0, "an answer");
-            at = requests.advanced(at, request.size());
+            check(size > 0 && std::string_view{answer, std::size_t(size)}.starts_with(expected), "an answer");
+            at = requests.advanced(at, requests.size());
         }
         ::close(ends[0]);
     }
@@ -63,9 +67,9 @@ int main(int argc, char** argv) {
     std::size_t count = 0;
     const std::string how = argc == 4 ? argv[1] : "";
     if (argc == 4) std::from_chars(argv[2], argv[2] + std::strlen(argv[2]), count);
-    if ((how != "repeated" && how != "traced") || count == 0) {
-        std::fprintf(stderr, "usage: bench_instructions repeated|traced REQUESTS DIR    DIR: for the window\n");
+    if ((how != "repeated" && how != "traced" && how != "resp") || count == 0) {
+        std::fprintf(stderr, "usage: bench_instructions repeated|traced|resp REQUESTS DIR    DIR: for the window\n");
         return 64;
     }
-    next_id::bench::serve(count, how == "traced", argv[3]);
+    next_id::bench::serve(count, how, argv[3]);
 }

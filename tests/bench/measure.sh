@@ -63,24 +63,27 @@ with_cpu() {
 measure_http() {
     use "$3"
     case $3 in
-        redis) measure_redis "$@" ;;
+        redis) measure_resp "$@" ;;
         *) load "${@:3}" && record "$1" "$2" "$3" "$line" ;;
     esac
 }
 
-# With a load generator of its own, on the same core as ours.
-measure_redis() {
-    local at requests=100000 depth=1 before after
-    [[ $4 == tcp ]] && at=(-h 127.0.0.1 -p "${tcp_of[redis]##*:}") || at=(-s "${unix_of[redis]}")
+# measure_resp ROUND ROW SERVER TRANSPORT [--depth N]: INCR under redis-benchmark, on the same core as our load generator
+measure_resp() {
+    local at key=id requests=100000 depth=1 before after
+    use "$3"
+    [[ $3 == redis ]] || key=$(sequence_of "$3")
+    [[ $4 == tcp ]] && at=(-h 127.0.0.1 -p "${resp_of[$3]##*:}") || at=(-s "${unix_of[$3]}")
     [[ ${5:-} != --depth ]] || depth=$6 requests=1000000
     requests=$(calculate "$requests * $seconds" 0)
-    before=$(cpu_ticks "${pid_of[redis]}")
-    line=$("${on_load_core[@]}" redis-benchmark "${at[@]}" -c "$connections" -P "$depth" -n "$requests" --csv INCR id | tail -n 1)
-    after=$(cpu_ticks "${pid_of[redis]}")
+    before=$(cpu_ticks "${pid_of[$3]}")
+    line=$("${on_load_core[@]}" redis-benchmark "${at[@]}" -c "$connections" -P "$depth" -n "$requests" --csv INCR "$key" \
+        2>"$work/redis-benchmark.log" | tail -n 1)
+    after=$(cpu_ticks "${pid_of[$3]}")
     line=$(awk -F '","' -v n="$requests" '{ printf "rps=%s done=%d non_200=0 reconnects=0 seconds=%.3f p50_us=%.1f p99_us=%.1f",
         $2, n, n / $2, $5 * 1000, $7 * 1000 }' <<<"$line")
     with_cpu "$((after - before))"
-    record "$1" "$2" redis "$line"
+    record "$1" "$2" "$3" "$line"
 }
 
 # measure_idle ROUND ROW SERVER TRANSPORT COUNT: the work of measure_http beside COUNT connections that have been used once

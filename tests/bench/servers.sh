@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # Starts the servers that are measured, each when it is first used, on free loopback ports and in $work, and takes all of
 # them down. Sourced by run.sh and plot.sh, which say `set_the_stage`, then `use SERVER`; after that ${pid_of[SERVER]},
-# ${tcp_of[SERVER]} and ${unix_of[SERVER]} are there.
+# ${tcp_of[SERVER]} and ${unix_of[SERVER]} are there, and ${resp_of[SERVER]} if it speaks RESP over TCP.
 
 # shellcheck disable=SC2034 # some of these are read by those who source this
 {
@@ -17,7 +17,7 @@ endless_block=10000000 # IDs in a value of the sequence, and a window that needs
 endless_window=(--window-min 1000000000 --window-max 1000000000)
 ready_within_s=30
 
-declare -A pid_of=() tcp_of=() unix_of=()
+declare -A pid_of=() tcp_of=() unix_of=() resp_of=()
 started=()
 on_server_core=() on_load_core=() on_all_cores=()
 
@@ -116,7 +116,7 @@ find_free_port() {
     local try
     for try in {1..100}; do
         free_port=$((20000 + RANDOM % 12000)) # below those that the kernel gives to clients
-        [[ " ${tcp_of[*]} " != *":$free_port "* ]] || continue
+        [[ " ${tcp_of[*]} ${resp_of[*]} " != *":$free_port "* ]] || continue
         (exec 3<>"/dev/tcp/127.0.0.1/$free_port") 2>/dev/null || return 0
     done
     die "no free port found"
@@ -141,7 +141,11 @@ use() {
     find_free_port
     tcp_of[$name]=127.0.0.1:$free_port unix_of[$name]=$work/$name.sock
     case $name in
-        next-id) start_next_id "$name" "$endless_block" "${endless_window[@]}" ;;
+        next-id)
+            find_free_port
+            resp_of[$name]=127.0.0.1:$free_port
+            start_next_id "$name" "$endless_block" "${endless_window[@]}" --resp "${resp_of[$name]}"
+            ;;
         next-id-2-threads)
             local on_server_core=("${on_all_cores[@]}")
             start_next_id "$name" "$endless_block" "${endless_window[@]}" --threads 2
@@ -224,6 +228,7 @@ start_nginx() {
 
 # In memory only: nothing that is written survives it.
 start_redis() {
+    resp_of[redis]=${tcp_of[redis]}
     start redis "${on_server_core[@]}" redis-server --bind 127.0.0.1 --port "${tcp_of[redis]##*:}" --save '' --appendonly no \
         --unixsocket "${unix_of[redis]}" --dir "$work"
     wait_for redis redis-cli -s "${unix_of[redis]}" SET id "$first_id"
