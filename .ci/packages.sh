@@ -9,7 +9,7 @@
     command -v npm >/dev/null || packages_to_test+=(npm) # Debian has it apart, others within nodejs
     packages_to_test_long=(debootstrap systemd-container)
     packages_for_pods=(podman runc catatonit busybox-static iproute2 ca-certificates python3-yaml)
-    packages_for_examples=(gcc ruby php-cli php-curl golang-go python3-sqlalchemy python3-psycopg2 python3-django)
+    packages_for_examples=(gcc ruby php-cli php-curl golang-go python3-sqlalchemy python3-psycopg2 python3-django python3-jsonschema)
     command -v rustc >/dev/null || packages_for_examples+=(rustc)
     packages_for_examples_long=(openjdk-17-jdk-headless) # 120 MB
     packages_to_bench=(libboost-test-dev libbenchmark-dev postgresql curl nginx-light libnginx-mod-http-lua redis-server redis-tools)

@@ -7,6 +7,7 @@ import pwd
 import re
 import shutil
 import signal
+import socket
 import subprocess
 import tempfile
 import time
@@ -141,6 +142,13 @@ class Sidecar(Process):
                 return True
         except OSError:
             return False
+
+    def connect(self):
+        """A connection to its Unix socket."""
+        connection = socket.socket(socket.AF_UNIX)
+        connection.settimeout(PATIENCE_S)
+        connection.connect(str(self.socket))
+        return connection
 
     def client_environment(self):
         """Of a program that is to find this sidecar."""
