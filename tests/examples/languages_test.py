@@ -1,23 +1,12 @@
 #!/usr/bin/python3
-"""The programs of examples/, run as examples/README.md says: with a sidecar, beside one that is dry, and without one.
-
-A language whose toolchain is missing is skipped only if that takes long to install; with NEXT_ID_LONG=1 none is.
-"""
-import os
-import pathlib
+"""The programs of examples/, run as examples/README.md says: with a sidecar, beside one that is dry, and without one."""
 import re
-import shutil
 import subprocess
-import tempfile
 import unittest
 
-from support.processes import BUILD, ROOT, Postgres, Sidecar
+from support import toolchains
+from support.processes import ROOT, Postgres, Sidecar
 
-# What each needs, and the packages of Debian that have it.
-TOOLCHAINS = {"shell": ("curl", "curl"), "C++": ("g++", "g++"), "C": ("gcc", "gcc"), "Python": ("python3", "python3"),
-              "Node.js": ("node", "nodejs"), "Go": ("go", "golang-go"), "Java": ("java", "openjdk-17-jdk-headless"),
-              "Ruby": ("ruby", "ruby"), "PHP": ("php", "php-cli php-curl"), "Rust": ("rustc", "rustc")}
-SLOW_TO_INSTALL = {"Java"}
 LAST = 2**63 - 1
 
 
@@ -27,33 +16,11 @@ def commands():
     return dict(re.findall(r"^\| \[(.*?)\]\(.*?\| `([^`]*)` \|$", table, re.M))
 
 
-def client_library(folder):
-    """What `cmake --install` would leave behind for pkg-config, of the library in the build tree."""
-    sanitize = os.environ.get("NEXT_ID_SANITIZE")
-    flags = f"-fsanitize={sanitize}" if sanitize else ""
-    (folder / "next_id.pc").write_text(
-        f"Name: next_id\nDescription: not installed\nVersion: 0\nCflags: -I{ROOT}/protocol/client/include {flags}\n"
-        f"Libs: -L{BUILD}/protocol/client -lnext_id {flags}\n")
-    return {"PKG_CONFIG_PATH": str(folder), "LD_LIBRARY_PATH": str(BUILD / "protocol/client")}
-
-
 class Languages(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.folder = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory(prefix="next-id-examples.")))
-        (cls.folder / "examples").symlink_to(ROOT / "examples")
-        cls.environment = {"PATH": os.environ["PATH"], "HOME": os.environ["HOME"], "GOCACHE": str(BUILD / "go-cache")} | client_library(cls.folder)
-        cls.commands, skipped = {}, []
-        for language, command in commands().items():
-            program, packages = TOOLCHAINS[language]
-            if shutil.which(program):
-                cls.commands[language] = cls.build(command)
-            elif language in SLOW_TO_INSTALL and not os.environ.get("NEXT_ID_LONG"):
-                skipped.append(f"{language} (no {program}: apt-get install {packages})")
-            else:
-                raise AssertionError(f"there is no {program} to try the example in {language} with: apt-get install {packages}")
-        if skipped:  # tests/run.sh says it
-            print(f"\nskipped: {len(skipped)} of {len(TOOLCHAINS)} languages: {', '.join(skipped)}")
+        cls.workshop = cls.enterClassContext(toolchains.Workshop())
+        cls.commands = {language: cls.build(commands()[language]) for language in toolchains.there()}
         cls.postgres = cls.enterClassContext(Postgres())
         cls.postgres.sql(f"CREATE SEQUENCE ordinary; CREATE SEQUENCE near_the_end START {LAST - 100}")
 
@@ -62,11 +29,12 @@ class Languages(unittest.TestCase):
         """Runs what comes before &&, and returns what comes after."""
         building, _, running = command.rpartition(" && ")
         if building:
-            subprocess.run(building, shell=True, check=True, cwd=cls.folder, env=cls.environment)
+            subprocess.run(building, shell=True, check=True, cwd=cls.workshop.folder, env=cls.workshop.environment)
         return running
 
     def run_program(self, command, environment):
-        done = subprocess.run(command, shell=True, cwd=self.folder, env=self.environment | environment, capture_output=True, text=True, timeout=120)
+        done = subprocess.run(command, shell=True, cwd=self.workshop.folder, env=self.workshop.environment | environment, capture_output=True,
+                              text=True, timeout=120)
         return done.returncode, done.stdout, done.stderr
 
     def assert_ids(self, sequence, first):
@@ -97,11 +65,11 @@ class Languages(unittest.TestCase):
             self.assert_refused(dry.client_environment(), "503.*connect postgresql failed")
 
     def test_every_language_is_told_where_no_sidecar_is(self):
-        nowhere = self.folder / "no-sidecar"
+        nowhere = self.workshop.folder / "no-sidecar"
         self.assert_refused({"NEXT_ID_SOCKET": str(nowhere), "NEXT_ID_HTTP": "127.0.0.1:1"}, f"({nowhere}|127.0.0.1:1)")
 
     def test_the_table_has_them_all(self):
-        self.assertEqual(set(commands()), set(TOOLCHAINS))
+        self.assertEqual(set(commands()), set(toolchains.TOOLCHAINS))
 
 
 if __name__ == "__main__":
