@@ -28,13 +28,15 @@ def run(command, sidecar):
     """What it prints, with the addresses that the document has."""
     http, path = sidecar.address("http"), str(sidecar.socket)
     done = subprocess.run(["bash", "-c", command.replace(SHOWN_HTTP, http).replace(SHOWN_SOCKET, path)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                          text=True, timeout=60, env={"PATH": os.environ["PATH"], "CURL_HOME": os.path.dirname(__file__)})
+                          text=True, timeout=60,
+                          env={"PATH": os.environ["PATH"], "CURL_HOME": os.path.dirname(__file__), "FAKETTY": "redis-cli looks for this"})
     # Of what curl -v says, the request and the answer.
     lines = [line.rstrip() for line in done.stdout.splitlines() if not re.match(r"\*|\{ \[", line)]
     return "\n".join(lines).strip().replace(http, SHOWN_HTTP).replace(path, SHOWN_SOCKET)
 
 
 def agrees(shown, printed):
+    """Versions and times may differ."""
     for varies in (r"(?<=User-Agent: curl/)[0-9.]+", r"(?<=Retry-After: )\d+"):
         shown = re.sub(varies, "...", shown)
     return re.fullmatch(re.escape(shown).replace(re.escape("..."), ".*"), printed) is not None
