@@ -91,6 +91,8 @@ AllOptions read_options(const char* const* given, bool for_pool) {
             all.options.token = value;
         else if (name == "token_file")
             all.options.token_file = value;
+        else if (name == "window")
+            all.options.window = value;
         else if (name == "timeout_ms")
             all.options.timeout = std::chrono::milliseconds{number_in<std::int64_t>(name, value)};
         else if (name == "batch" && for_pool)

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "protocol/client/process.h"
-#include "protocol/client/session.h"
+#include "protocol/client/source.h"
 
 namespace next_id {
 inline namespace v1 {
@@ -13,15 +13,11 @@ Error::~Error() = default;
 struct Client::Impl {
     explicit Impl(const Options& options) : settings{options} {}
 
-    std::vector<IdRange> take(std::size_t n) {
-        if (n == 0 || n > count_max)
-            throw Error{ErrorCode::invalid_argument,
-                        "asked for " + std::to_string(n) + " IDs at once; ask for 1 to " + std::to_string(count_max)};
-        return session.get(settings).take(n, std::chrono::steady_clock::now() + settings.timeout);
-    }
+    client::Source& here() { return source.get(settings); }
+    client::Instant deadline() const { return std::chrono::steady_clock::now() + settings.timeout; }
 
     const client::Settings settings;
-    client::PerProcess<client::Session> session;
+    client::PerProcess<client::Source> source;
 };
 
 Client::Client(Options options) : impl_{std::make_unique<Impl>(options)} {}
@@ -30,7 +26,9 @@ Client::Client(Client&&) noexcept = default;
 Client& Client::operator=(Client&&) noexcept = default;
 
 std::int64_t Client::next() {
-    return impl_->take(1).front().first;
+    client::Source& here = impl_->here();
+    if (IdRange id; here.take_mapped(1, id)) return id.first;
+    return here.take(1, impl_->deadline()).front().first;
 }
 
 std::vector<std::int64_t> Client::next(std::size_t n) {
@@ -46,7 +44,10 @@ std::vector<std::int64_t> Client::next(std::size_t n) {
 }
 
 std::vector<IdRange> Client::next_ranges(std::size_t n) {
-    return impl_->take(n);
+    if (n == 0 || n > count_max)
+        throw Error{ErrorCode::invalid_argument,
+                    "asked for " + std::to_string(n) + " IDs at once; ask for 1 to " + std::to_string(count_max)};
+    return impl_->here().take(n, impl_->deadline());
 }
 
 }  // namespace v1

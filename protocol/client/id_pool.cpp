@@ -6,7 +6,7 @@
 #include <mutex>
 
 #include "protocol/client/process.h"
-#include "protocol/client/session.h"
+#include "protocol/client/source.h"
 
 namespace next_id {
 inline namespace v1 {
@@ -38,15 +38,15 @@ std::atomic<std::uint64_t> pools_made = 0;
 struct IdPool::Impl {
     // What all threads of a process share.
     struct Stock {
-        explicit Stock(const client::Settings& settings) : session{settings} {}
-        void abandon() { session.abandon(); }
+        explicit Stock(const client::Settings& settings) : source{settings} {}
+        void abandon() { source.abandon(); }
 
         std::mutex mutex;
         std::condition_variable refilled;
         std::deque<IdRange> ranges;
         std::uint64_t ids = 0;
         bool refilling = false;  // by a thread that waits for the answer, without the mutex: the session is its
-        client::Session session;
+        client::Source source;
     };
 
     Impl(const Options& options, const PoolOptions& pool) : settings{options}, batch{pool.batch} {
@@ -62,15 +62,20 @@ struct IdPool::Impl {
         Stock& here = stock.get(settings);
         const client::Instant deadline = std::chrono::steady_clock::now() + settings.timeout;
         std::unique_lock lock{here.mutex};
+        hand.size = std::clamp<std::uint64_t>(2 * hand.size, 1, std::min<std::uint64_t>(hand_size_max, batch));
         while (here.ids == 0) {
-            if (!here.refilling)
+            if (IdRange range; here.source.take_mapped(hand.size, range))
+                add(here, range);
+            else if (!here.refilling)
                 refill(here, lock, deadline);
             else if (here.refilled.wait_until(lock, deadline) == std::cv_status::timeout && here.ids == 0)
                 throw Error{ErrorCode::timed_out, "no ID came within " + std::to_string(settings.timeout.count()) +
                                                       " ms, while another thread waits for them too"};
         }
         give(here, hand);
-        if (here.ids < (batch + 1) / 2 && !here.refilling && !here.session.asked_ahead()) here.session.ask_ahead(batch);
+        client::Session& session = here.source.session;
+        const bool is_low = here.ids < (batch + 1) / 2 && !here.source.is_mapped();
+        if (is_low && !here.refilling && !session.asked_ahead()) session.ask_ahead(batch);
     }
 
     void refill(Stock& here, std::unique_lock<std::mutex>& lock, client::Instant deadline) {
@@ -90,17 +95,18 @@ struct IdPool::Impl {
         std::vector<IdRange> ranges;
         {
             const Refilling refilling{here, lock};
-            ranges = here.session.take(batch, deadline);
+            ranges = here.source.session.take(batch, deadline);
         }
-        for (const IdRange& range : ranges) {
-            here.ranges.push_back(range);
-            here.ids += range.count;
-        }
+        for (const IdRange& range : ranges) add(here, range);
     }
 
-    void give(Stock& here, Hand& hand) const {
+    static void add(Stock& here, const IdRange& range) {
+        here.ranges.push_back(range);
+        here.ids += range.count;
+    }
+
+    static void give(Stock& here, Hand& hand) {
         IdRange& front = here.ranges.front();
-        hand.size = std::clamp<std::uint64_t>(2 * hand.size, 1, std::min<std::uint64_t>(hand_size_max, batch));
         hand.left = std::min(hand.size, front.count);
         hand.next = std::uint64_t(front.first);
         hand.step = std::uint64_t(front.step);

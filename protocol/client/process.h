@@ -25,11 +25,9 @@ class PerProcess {
     template <class... Arguments>
     State& get(const Arguments&... arguments) {
         Owned* owned = owned_.load(std::memory_order_acquire);
-        if (owned != nullptr && owned->process == process_number()) return owned->state;
-        auto made = std::make_unique<Owned>(process_number(), arguments...);
-        if (!owned_.compare_exchange_strong(owned, made.get(), std::memory_order_acq_rel)) return owned->state;
-        if (owned != nullptr) leave_behind(owned);
-        return made.release()->state;
+        if (owned != nullptr && owned->process == process_.load(std::memory_order_relaxed)) [[likely]]
+            return owned->state;
+        return make(owned, arguments...);
     }
 
     PerProcess() = default;
@@ -44,6 +42,18 @@ class PerProcess {
     }
 
  private:
+    struct Owned;
+
+    template <class... Arguments>
+    [[gnu::noinline]] State& make(Owned* owned, const Arguments&... arguments) {
+        const std::uint64_t process = process_number();
+        if (owned != nullptr && owned->process == process) return owned->state;
+        auto made = std::make_unique<Owned>(process, arguments...);
+        if (!owned_.compare_exchange_strong(owned, made.get(), std::memory_order_acq_rel)) return owned->state;
+        if (owned != nullptr) leave_behind(owned);
+        return made.release()->state;
+    }
+
     struct Owned {
         template <class... Arguments>
         explicit Owned(std::uint64_t number, const Arguments&... arguments) : process{number}, state{arguments...} {}
@@ -61,6 +71,7 @@ class PerProcess {
         }
     }
 
+    const std::atomic<std::uint64_t>& process_ = process_word();
     std::atomic<Owned*> owned_ = nullptr;
     static inline std::atomic<Owned*> left_behind_ = nullptr;
 };

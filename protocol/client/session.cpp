@@ -7,6 +7,8 @@
 #include <thread>
 #include <utility>
 
+#include "protocol/window_name.h"
+
 namespace next_id::client {
 namespace {
 
@@ -19,7 +21,7 @@ Error wrong(const std::string& what) {
     return Error{ErrorCode::invalid_argument, what};
 }
 
-// Fit for one segment of a path.
+// Fit for one segment of a URL.
 std::string percent_encoded(const std::string& bytes) {
     constexpr char unreserved[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~";
     constexpr char hex[] = "0123456789ABCDEF";
@@ -66,6 +68,9 @@ Settings::Settings(const Options& options)
     target = "/next-id";
     if (!options.sequence.empty()) target += "/" + percent_encoded(options.sequence);
     target += "?format=ranges&count=";
+    if (options.window.empty()) return;
+    if (options.sequence.empty()) throw wrong("a window is to be mapped, but not of which sequence: name it");
+    window_path = options.window + "/" + file_name_of_sequence(options.sequence) + window_ending;
 }
 
 std::vector<IdRange> Session::take(std::size_t n, Instant deadline) {

@@ -22,6 +22,7 @@ class Settings {
     Address address;
     std::string target;  // the path of a request, up to the count
     std::string token, token_file;
+    std::string window_path;  // empty: none is mapped
     std::chrono::milliseconds timeout;
 };
 

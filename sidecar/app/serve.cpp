@@ -52,10 +52,11 @@ Expected<std::unique_ptr<TokenFile>> tokens_of(const char* flag, const std::stri
 // After the directories have been made, and before there are other threads.
 void confine(const Config& config) {
     std::vector<std::filesystem::path> writable{config.state_dir};
+    if (!config.window_share.empty()) writable.emplace_back(config.window_share);
     if (config.socket_path) writable.push_back(std::filesystem::absolute(*config.socket_path).parent_path());
     const std::string unconfined = confine_writes(writable);
     if (unconfined.empty())
-        log::info("confined: nothing outside the state directory and the socket's can be written");
+        log::info("confined: nothing outside the directories of its windows and its socket can be written");
     else
         log::info("not confined, so files are as safe as the user's rights make them: " + unconfined);
 }

@@ -107,6 +107,8 @@ Expected<Nothing> Sidecar::open_windows() {
     const char* const pod_uid = std::getenv("POD_UID");
     for (const std::string& sequence : config_.pg_sequences) {
         auto window = WindowFile::open({.state_dir = config_.state_dir,
+                                        .share_dir = config_.window_share,
+                                        .share_mode = config_.window_share_mode,
                                         .sequence = sequence,
                                         .source_digest = source_digest(target_, sequence),
                                         .pod_uid = pod_uid != nullptr ? pod_uid : ""});

@@ -72,6 +72,8 @@ struct Config {
     bool socket_auth = false;                // a token is wanted on the Unix socket too
     std::vector<std::uint32_t> socket_uids;  // that may connect to it; empty: all
     std::string state_dir;
+    std::string window_share;        // directory; empty: windows lie in the state directory, where no client sees them
+    unsigned window_share_mode = 0;  // permission bits
     unsigned threads = 0;  // that serve
 
     std::chrono::milliseconds reserve{};  // how long an outage of PostgreSQL the window should cover

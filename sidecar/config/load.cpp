@@ -79,6 +79,9 @@ std::string contradiction(const Config& config, const GivenSettings& given) {
     if (config.window_ids_min > config.window_ids_max)
         return said(given, "window-min") + " and " + said(given, "window-max") +
                ", but the least must not be above the most";
+    if (!config.window_share.empty() && config.order == Order::strict)
+        return said(given, "window-share") + " and " + said(given, "order") +
+               ", but strict order reserves nothing ahead, so there is no window to share";
     if (config.http && config.http == config.admin && config.http->port != 0)
         return said(given, "http") + " and " + said(given, "admin") + ", but each needs an address of its own";
     if (config.socket_auth && config.token_file.empty())

@@ -32,30 +32,38 @@ std::string not_a_file_of_ours(const struct stat& status) {
 }
 
 // Empty, or why this window may not be adopted, by its file and the plain words of its header.
-std::string obstacle(const Header& header, int file, const struct stat& status, std::uint64_t slot_count,
-                     const WindowOwner& owner) {
+std::string obstacle(const Header& header, const WindowOrigin& origin, int file, const struct stat& status,
+                     std::uint64_t slot_count, const WindowOwner& owner) {
     if (header.slot_count != slot_count)
         return "it has " + std::to_string(header.slot_count) + " slots, not " + std::to_string(slot_count);
     if (std::size_t(status.st_size) != Window<>::size_of_file(slot_count))
         return "it has " + std::to_string(status.st_size) + " bytes, not " +
                std::to_string(Window<>::size_of_file(slot_count));
-    if (auto differs = difference(header.origin, owner); !differs.empty()) return differs;
+    if (auto differs = difference(origin, owner); !differs.empty()) return differs;
     if (const std::string where = file_system_that_keeps(file); !where.empty())
         return "it lies on " + where + ", not on a tmpfs";
-    if (header.origin.device != status.st_dev || header.origin.inode != status.st_ino)
-        return "it is a copy of another file";
+    if (origin.device != status.st_dev || origin.inode != status.st_ino) return "it is a copy of another file";
     if (status.st_nlink != 1) return "its file has another name as well";
-    if (!mark_is_sound(header.origin)) return "its mark is not sound";
+    if (!mark_is_sound(origin)) return "its mark is not sound";
     return {};
 }
 
 }  // namespace
 
 Expected<WindowMapping::Found> WindowMapping::adopt(const std::filesystem::path& name, std::uint64_t slot_count,
-                                                    const WindowOwner& owner) {
-    const auto not_adopted = [](std::string why) { return Found{nullptr, std::move(why), true, {}, {}}; };
+                                                    const WindowOwner& owner, std::optional<Sharing> sharing) {
+    const auto keep_what_is_known = [&](const WindowOrigin& origin, Found& found) {
+        if (!same_source(origin, owner) || !mark_is_sound(origin)) return;
+        found.identity = read_identity(origin);
+        found.mark = read_mark(origin);
+    };
+    const auto not_adopted = [&](std::string why, bool existed = true) {
+        Found found{nullptr, std::move(why), existed, {}, {}};
+        if (sharing) keep_what_is_known(sharing->origin, found);
+        return found;
+    };
     FileDescriptor file{::open(name.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)};
-    if (!file && errno == ENOENT) return Found{nullptr, "no window was there", false, {}, {}};
+    if (!file && errno == ENOENT) return not_adopted("no window was there", false);
     if (!file && errno == ELOOP) return not_adopted("it is a symbolic link");
     if (!file) return not_adopted(std::string{"it cannot be opened ("} + std::strerror(errno) + ")");
     struct stat status;
@@ -68,20 +76,17 @@ Expected<WindowMapping::Found> WindowMapping::adopt(const std::filesystem::path&
             ", though the lock file beside it is free: someone removed that file; stop the other process"};
 
     const int descriptor = file.get();
-    auto mapped = map(std::move(file), std::size_t(status.st_size));
+    auto mapped = map(std::move(file), std::size_t(status.st_size), sharing);
     if (!mapped) return not_adopted(mapped.error());
     WindowMapping& mapping = **mapped;
-    auto& header = *reinterpret_cast<Header*>(mapping.bytes_.data());
-    Found found{nullptr, {}, true, {}, {}};
+    Header& header = mapping.header();
+    Found found = not_adopted({});
     if (header.version != Window<>::version) {
         found.reason =
             "its layout is version " + std::to_string(header.version) + ", not " + std::to_string(Window<>::version);
     } else {
-        if (same_source(header.origin, owner) && mark_is_sound(header.origin)) {
-            found.identity = read_identity(header.origin);
-            found.mark = read_mark(header.origin);
-        }
-        found.reason = obstacle(header, descriptor, status, slot_count, owner);
+        keep_what_is_known(mapping.origin(), found);
+        found.reason = obstacle(header, mapping.origin(), descriptor, status, slot_count, owner);
     }
     if (found.reason.empty()) {
         mapping.window_ = Window<>::in(mapping.bytes_);

@@ -11,8 +11,10 @@
 #include <vector>
 
 #include "protocol/window_layout.h"
+#include "protocol/window_name.h"
 #include "sidecar/base/expected.h"
 #include "sidecar/base/file_lock.h"
+#include "sidecar/window/origin_file.h"
 #include "sidecar/window/window_mapping.h"
 #include "sidecar/window/window_source.h"
 
@@ -22,9 +24,13 @@ class WindowFile {
  public:
     struct Options {
         std::filesystem::path state_dir;
-        std::string sequence;       // names the file
-        std::string source_digest;  // of what is configured: a window from another source is never adopted
-        std::string pod_uid;        // may be empty
+        // Not empty: where the window lies instead, for clients to map. The lock, the mark and whose it is stay in the
+        // state directory.
+        std::filesystem::path share_dir = {};
+        unsigned share_mode = 0660;  // of the file: who may take from it
+        std::string sequence;        // names the file
+        std::string source_digest;   // of what is configured: a window from another source is never adopted
+        std::string pod_uid;         // may be empty
         std::string boot_id = current_boot_id();
         std::uint64_t slot_count = 32768;  // a power of two; 32 bytes each
     };
@@ -82,7 +88,12 @@ class WindowFile {
 
     WindowMapping& current() const { return *current_.load(std::memory_order_relaxed); }
     WindowOwner owner() const { return {options_.source_digest, options_.pod_uid, options_.boot_id}; }
+    std::filesystem::path beside_lock(const char* ending) const;
+    std::optional<WindowMapping::Sharing> sharing() const;
     Expected<Nothing> begin();
+    Expected<WindowMapping::Found> find();
+    Expected<WindowMapping::Found> find_shared();
+    void forget_shared();
     void make_current(std::unique_ptr<WindowMapping>);
     template <class Take>
     Taken take_from_current(Take take);
@@ -90,6 +101,7 @@ class WindowFile {
     const Options options_;
     const std::filesystem::path path_;
     const FileLock lock_;
+    std::unique_ptr<OriginFile> origin_;  // of a shared window
     // The last is the current one. The others were closed, and stay mapped (a page each) as long as this lives: a
     // thread may be taking from them, and to know that it has gone would cost every take more than the page.
     std::vector<std::unique_ptr<WindowMapping>> mappings_;
@@ -98,9 +110,5 @@ class WindowFile {
     Start start_ = Start::fresh;
     std::string start_reason_;
 };
-
-// The file name of a sequence's window, without its ending: characters outside [A-Za-z0-9_.-] as %XX, so that no name
-// leaves the directory and no two share a file.
-std::string file_name_of_sequence(const std::string& sequence);
 
 }  // namespace next_id

@@ -44,7 +44,8 @@ int allocate(int file, std::size_t bytes) {
 }  // namespace
 
 Expected<std::unique_ptr<WindowMapping>> WindowMapping::create(const std::filesystem::path& name,
-                                                               std::uint64_t slot_count, const Contents& contents) {
+                                                               std::uint64_t slot_count, const Contents& contents,
+                                                               std::optional<Sharing> sharing) {
     const std::size_t bytes = Window<>::size_of_file(slot_count);
     const auto failed = [&](int error, const char* advice = "") {
         return Unexpected{"cannot make the window file " + name.string() + " (" + std::to_string(bytes) +
@@ -55,20 +56,25 @@ Expected<std::unique_ptr<WindowMapping>> WindowMapping::create(const std::filesy
     if (!file) return failed(errno);
     if (const int error = allocate(file.get(), bytes); error != 0)
         return failed(error, "; make room there, or give another state directory (--state-dir)");
+    if (sharing && ::fchmod(file.get(), sharing->mode) != 0) return failed(errno);
     struct stat status;
     if (::fstat(file.get(), &status) != 0 || ::flock(file.get(), LOCK_EX | LOCK_NB) != 0) return failed(errno);
-    auto mapping = map(std::move(file), bytes);
+    auto mapping = map(std::move(file), bytes, sharing);
     if (!mapping) return mapping;
 
-    auto* header = reinterpret_cast<Header*>((*mapping)->bytes_.data());  // its atomic words are zero: an empty window
-    header->magic = Window<>::magic;
-    header->version = Window<>::version;
-    header->slot_count = slot_count;
-    header->origin.device = status.st_dev;
-    header->origin.inode = status.st_ino;
-    write_owner(header->origin, contents.owner);
-    write_identity(header->origin, contents.identity);
-    write_mark(header->origin, contents.mark);
+    Header& header = (*mapping)->header();  // its atomic words are zero: an empty window
+    header.magic = Window<>::magic;
+    header.version = Window<>::version;
+    header.slot_count = slot_count;
+    // A client that maps the window looks whether it is this file, too.
+    header.origin.device = status.st_dev;
+    header.origin.inode = status.st_ino;
+    WindowOrigin& origin = (*mapping)->origin();
+    origin.device = status.st_dev;
+    origin.inode = status.st_ino;
+    write_owner(origin, contents.owner);
+    write_identity(origin, contents.identity);
+    write_mark(origin, contents.mark);
     (*mapping)->window_ = Window<>::in((*mapping)->bytes_);
     require((*mapping)->window_.has_value());
 
@@ -76,18 +82,16 @@ Expected<std::unique_ptr<WindowMapping>> WindowMapping::create(const std::filesy
     return mapping;
 }
 
-Expected<std::unique_ptr<WindowMapping>> WindowMapping::map(FileDescriptor file, std::size_t bytes) {
+Expected<std::unique_ptr<WindowMapping>> WindowMapping::map(FileDescriptor file, std::size_t bytes,
+                                                            const std::optional<Sharing>& sharing) {
     void* at = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file.get(), 0);
     if (at == MAP_FAILED) return Unexpected{std::string{"cannot map the window file: "} + std::strerror(errno)};
-    return std::unique_ptr<WindowMapping>{new WindowMapping{std::move(file), {static_cast<std::byte*>(at), bytes}}};
+    return std::unique_ptr<WindowMapping>{
+        new WindowMapping{std::move(file), {static_cast<std::byte*>(at), bytes}, sharing}};
 }
 
 WindowMapping::~WindowMapping() {
     ::munmap(bytes_.data(), bytes_.size());
-}
-
-WindowOrigin& WindowMapping::origin() {
-    return reinterpret_cast<Header*>(bytes_.data())->origin;
 }
 
 // A thread may be in the middle of a take. Before the exchange of the pages it sees the closed window, after it this

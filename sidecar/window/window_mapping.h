@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -33,30 +34,42 @@ class WindowMapping {
         Mark mark;
     };
 
+    // Of a window that clients map. They can write every byte of it, so its origin is elsewhere, and what its header
+    // says of that is not read.
+    struct Sharing {
+        WindowOrigin& origin;  // must outlive the mapping
+        unsigned mode;         // of the file
+    };
+
     // An empty window of that name; takes the place of any other. Its bytes are allocated: no access can fail later.
     static Expected<std::unique_ptr<WindowMapping>> create(const std::filesystem::path& name, std::uint64_t slot_count,
-                                                           const Contents&);
+                                                           const Contents&, std::optional<Sharing> = {});
 
     // Adopts the window of that name when all that can be checked without PostgreSQL matches; else closes it, so that
     // nobody who still maps it can take from it. The caller holds the lock. An error: someone else publishes into it.
-    static Expected<Found> adopt(const std::filesystem::path& name, std::uint64_t slot_count, const WindowOwner&);
+    static Expected<Found> adopt(const std::filesystem::path& name, std::uint64_t slot_count, const WindowOwner&,
+                                 std::optional<Sharing> = {});
 
     ~WindowMapping();
     WindowMapping(const WindowMapping&) = delete;
     WindowMapping& operator=(const WindowMapping&) = delete;
 
     Window<>& window() { return *window_; }
-    WindowOrigin& origin();
+    WindowOrigin& origin() { return *origin_; }
 
     // After the window was closed: gives its memory back, but for one page that says `closed` to late takers for ever.
     void release_memory();
 
  private:
-    WindowMapping(FileDescriptor file, std::span<std::byte> bytes) : file_{std::move(file)}, bytes_{bytes} {}
-    static Expected<std::unique_ptr<WindowMapping>> map(FileDescriptor file, std::size_t bytes);
+    WindowMapping(FileDescriptor file, std::span<std::byte> bytes, const std::optional<Sharing>& sharing)
+        : file_{std::move(file)}, bytes_{bytes}, origin_{sharing ? &sharing->origin : &header().origin} {}
+    static Expected<std::unique_ptr<WindowMapping>> map(FileDescriptor file, std::size_t bytes,
+                                                        const std::optional<Sharing>& sharing);
+    Window<>::Header& header() { return *reinterpret_cast<Window<>::Header*>(bytes_.data()); }
 
     FileDescriptor file_;  // locked: a second guard, should someone remove the lock file
     std::span<std::byte> bytes_;
+    WindowOrigin* origin_;
     std::optional<Window<>> window_;
 };
 

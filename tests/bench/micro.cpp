@@ -2,10 +2,12 @@
 // is compared with the least that can hand out numbers safely, a bare compare-and-swap in the same mapping. Names are
 // ROW/WHO: run.sh reads them. Times are wall-clock, per ID or per request.
 #include <benchmark/benchmark.h>
+#include <fcntl.h>
 #include <next_id/id_pool.h>
 #include <sched.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -199,6 +201,56 @@ void from_pool(benchmark::internal::Benchmark* benchmark) {
 
 BENCHMARK(next_of_pool)->Name("pool/next-id")->Apply(from_pool);
 BENCHMARK(next_of_pool)->Name("pool-threads/next-id")->Apply(from_pool)->UseRealTime()->Threads(2);
+
+// --- the client's mapped window --------------------------------------------------------------------
+
+// A sidecar's window file, as a client finds it, without a sidecar.
+class FullWindowFile {
+ public:
+    FullWindowFile() {
+        constexpr std::size_t bytes = Window<>::size_of_file(slot_count);
+        ::mkdtemp(directory_.data());
+        path_ = directory_ + "/ids.window";
+        const int file = ::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+        struct stat status;
+        if (::posix_fallocate(file, 0, bytes) != 0 || ::fstat(file, &status) != 0) fail(path_.c_str());
+        void* const at = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+        if (at == MAP_FAILED) fail("mmap");
+        auto* const header = static_cast<Window<>::Header*>(at);
+        header->magic = Window<>::magic;
+        header->version = Window<>::version;
+        header->slot_count = slot_count;
+        header->origin.device = status.st_dev;
+        header->origin.inode = status.st_ino;
+        Window<>::in({static_cast<std::byte*>(at), bytes})->publish({1, 1, slot_count * Window<>::slot_ids_max});
+        ::munmap(at, bytes);
+        ::close(file);
+    }
+    ~FullWindowFile() {
+        ::unlink(path_.c_str());
+        ::rmdir(directory_.c_str());
+    }
+    FullWindowFile(const FullWindowFile&) = delete;
+
+    Options options() const {
+        Options all;
+        all.sequence = "ids";
+        all.window = directory_;
+        return all;
+    }
+
+ private:
+    std::string directory_ = "/dev/shm/next-id-bench-XXXXXX", path_;
+};
+
+void next_of_mapped(benchmark::State& state) {
+    const FullWindowFile window;
+    v1::Client client{window.options()};
+    for (auto _ : state) benchmark::DoNotOptimize(client.next());
+    state.SetItemsProcessed(state.iterations());
+}
+
+BENCHMARK(next_of_mapped)->Name("mapped/next-id");
 
 // --- parser and writer ----------------------------------------------------------------------------
 

@@ -217,6 +217,11 @@ BOOST_AUTO_TEST_CASE(settings_that_contradict_each_other_are_refused_by_both_nam
     flags = {{"tls-cert", "c.pem"}, {"tls-key", "k.pem"}, {"http", "none"}};
     BOOST_TEST(refused(ExitCode::cannot_work) ==
                "--tls-cert is c.pem, --http is none and --resp (the default) is none, but TLS is for those");
+    flags = {{"window-share", "/share"}, {"order", "strict"}};
+    BOOST_TEST(
+        refused(ExitCode::cannot_work) ==
+        "--window-share is /share and --order is strict, but strict order reserves nothing ahead, so there is no "
+        "window to share");
     flags = {{"http", "127.0.0.1:0"}, {"admin", "127.0.0.1:0"}};  // two free ports, which differ
     (void)loaded();
 }

@@ -59,6 +59,9 @@ struct Options {
     // tokens can be replaced. At most one of the two.
     std::string token;
     std::string token_file;
+    // The directory of --window-share, if the sidecar shares its windows with this process. Then IDs are taken out of
+    // its memory, without a system call; over the socket only when that is empty or cannot be used. Needs `sequence`.
+    std::string window;
     // For each call, with all its attempts. In this time a sidecar that restarts is tried again and an empty window is
     // waited for.
     std::chrono::milliseconds timeout{5000};

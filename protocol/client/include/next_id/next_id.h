@@ -51,6 +51,7 @@ NEXT_ID_API int64_t next_id_retry_after(void);
 //     sequence     one of those that the sidecar has; its first, unless given
 //     token        shown to a sidecar that asks for one; or
 //     token_file   the file whose first line that is no comment is the token
+//     window       the directory of --window-share, to take IDs out of the sidecar's memory; needs sequence
 //     timeout_ms   for each call, with all its attempts (5000)
 //     batch        pool only: IDs to a request, 1 to 1000000 (1000)
 //
