@@ -55,7 +55,7 @@ void MappedWindow::map() {
     map_not_before_ = steady_clock::now() + look_again;
     const int file = ::open(path_.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     if (file < 0) return;
-    struct stat status;
+    struct stat status {};
     if (::fstat(file, &status) == 0) bytes_ = mapped(file, status);
     ::close(file);
     inode_ = status.st_ino;

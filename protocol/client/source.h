@@ -1,5 +1,5 @@
-// Where a process's IDs come from: the mapped window as long as it has some, else the sidecar. One thread at a time;
-// belongs to one process.
+// Where a process's IDs come from: the mapped window as long as it has some, else the sidecar. One thread at a time, but
+// for the session: another may wait in it meanwhile. Belongs to one process.
 #pragma once
 
 #include <array>

@@ -82,6 +82,9 @@ std::string contradiction(const Config& config, const GivenSettings& given) {
     if (!config.window_share.empty() && config.order == Order::strict)
         return said(given, "window-share") + " and " + said(given, "order") +
                ", but strict order reserves nothing ahead, so there is no window to share";
+    if (config.window_share == config.state_dir)
+        return said(given, "window-share") + " and " + said(given, "state-dir") +
+               ", but what clients can write must lie apart from what they must not";
     if (config.http && config.http == config.admin && config.http->port != 0)
         return said(given, "http") + " and " + said(given, "admin") + ", but each needs an address of its own";
     if (config.socket_auth && config.token_file.empty())
