@@ -58,6 +58,19 @@ class Policy(unittest.TestCase):
                 with self.subTest(f"{name}: {workload['kind']}"):
                     self.assertEqual(list(policy.problems_of_sidecar(spec, native=name != "plain-container")), [])
 
+    def test_the_window_is_shared_where_it_is_asked_for_and_in_a_volume_of_its_own(self):
+        for workload, spec in pods("shared"):
+            if declines(workload):
+                continue
+            with self.subTest(workload["kind"]):
+                self.assertEqual(list(policy.problems_of_sidecar(spec, native=True)), [])
+                mount = {"name": "next-id-window", "mountPath": "/run/next-id-window"}
+                for container in (spec["initContainers"][0], spec["containers"][0]):
+                    self.assertIn(mount, container["volumeMounts"])
+                variables = {each["name"] for each in spec["initContainers"][0]["env"]}
+                self.assertIn("NEXT_ID_WINDOW_SHARE", variables)
+                self.assertEqual({each for each in variables if each.startswith("NEXT_ID_")} - settings_table(), set())
+
     def test_what_was_there_stays(self):
         pod_of = {workload["kind"]: spec for workload, spec in pods("kinds") if not declines(workload)}
         self.assertEqual(names(pod_of["Deployment"]["initContainers"]), ["next-id", "migrate"])

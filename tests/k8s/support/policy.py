@@ -98,7 +98,7 @@ def problems_of_sidecar(spec, native):
     socket, = [mount for mount in sidecar["volumeMounts"] if mount["name"] == "next-id-socket"]
     in_memory = 0
     for volume in spec["volumes"]:
-        if volume["name"] not in ("next-id-socket", "next-id-state"):
+        if volume["name"] not in ("next-id-socket", "next-id-state", "next-id-window"):
             continue
         directory = volume["emptyDir"]
         if directory.get("medium") != "Memory" or "sizeLimit" not in directory:
