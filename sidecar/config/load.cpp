@@ -75,7 +75,7 @@ std::string contradiction(const Config& config, const GivenSettings& given) {
         return said(given, "tls-client-ca") + ", but --tls-cert and --tls-key are not given: TLS needs them too";
     if (!config.tls_cert.empty() && !config.http && !config.resp)
         return said(given, "tls-cert") + ", " + said(given, "http") + " and " + said(given, "resp") +
-               ", but TLS is for those";
+               ", but TLS is for HTTP and RESP over TCP";
     if (config.window_ids_min > config.window_ids_max)
         return said(given, "window-min") + " and " + said(given, "window-max") +
                ", but the least must not be above the most";

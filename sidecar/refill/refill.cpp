@@ -63,17 +63,13 @@ Instant Refill::drive(Instant now) {
             again = std::min(again, next_step_at(now));
             if (next_step_at(now) - now > settings_.idle_close) database_.close();
             break;
-        case PgState::broken:
-            // Also when nothing is to be reserved: else a trouble that is long over would be told until then.
-            if (now < connect_not_before_)
-                again = std::min(again, connect_not_before_);
-            else
-                database_.connect();
-            break;
         case PgState::closed:
+        case PgState::broken:
+            // What broke is made again also when nothing is to be reserved: else a trouble that is long over would be
+            // told until then.
             if (now < connect_not_before_)
                 again = std::min(again, connect_not_before_);
-            else if (any_step(now))
+            else if (database_.state() == PgState::broken || any_step(now))
                 connect();
             else
                 again = std::min(again, next_step_at(now));

@@ -215,8 +215,10 @@ BOOST_AUTO_TEST_CASE(settings_that_contradict_each_other_are_refused_by_both_nam
                "--tls-client-ca is ca.pem, but --tls-cert and --tls-key are not given: TLS needs them too");
     environment.erase("NEXT_ID_SOCKET");
     flags = {{"tls-cert", "c.pem"}, {"tls-key", "k.pem"}, {"http", "none"}};
-    BOOST_TEST(refused(ExitCode::cannot_work) ==
-               "--tls-cert is c.pem, --http is none and --resp (the default) is none, but TLS is for those");
+    BOOST_TEST(
+        refused(ExitCode::cannot_work) ==
+        "--tls-cert is c.pem, --http is none and --resp (the default) is none, but TLS is for HTTP and RESP over "
+        "TCP");
     flags = {{"window-share", "/s"}, {"state-dir", "/s"}};
     BOOST_TEST(refused(ExitCode::cannot_work) ==
                "--window-share is /s and --state-dir is /s, but what clients can write must lie apart from what they "

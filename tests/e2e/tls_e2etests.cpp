@@ -271,7 +271,7 @@ BOOST_AUTO_TEST_CASE(what_cannot_work_is_said_at_the_start) {
     std::filesystem::remove(path("cert.key"));
     refused(path("cert.key") + ": No such file or directory");
     sidecar.set("NEXT_ID_HTTP", "none");
-    refused("but TLS is for HTTP over TCP");
+    refused("but TLS is for HTTP and RESP over TCP");
 }
 
 BOOST_AUTO_TEST_CASE(a_key_that_everybody_can_read_and_a_certificate_that_is_too_old_are_warned_of) {
