@@ -10,7 +10,7 @@ import urllib.error
 import urllib.request
 
 from support.npm import install
-from support.processes import ROOT, Postgres, Process, Sidecar, make_folder
+from support.processes import ROOT, Postgres, Process, Sidecar, make_folder, web
 
 LAST = 2**63 - 1
 
@@ -40,7 +40,7 @@ class Server(Process):
         request = urllib.request.Request(f"http://127.0.0.1:{self.port()}/orders", json.dumps({"customer": customer}).encode(),
                                          {"Content-Type": "application/json"})
         try:
-            with urllib.request.urlopen(request, timeout=20) as response:
+            with web.open(request, timeout=20) as response:
                 return response.status, response.headers, json.load(response)
         except urllib.error.HTTPError as error:
             return error.code, error.headers, json.load(error)

@@ -19,6 +19,7 @@ PROGRAM = BUILD / "next-id"
 PATIENCE_S = 30
 
 libc = ctypes.CDLL(None)
+web = urllib.request.build_opener(urllib.request.ProxyHandler({}))  # whatever proxy is set
 
 
 def wait_until(condition, what):
@@ -34,9 +35,9 @@ def dies_with_us(deadly):
     return lambda: libc.prctl(1, deadly)  # PR_SET_PDEATHSIG
 
 
-def make_folder(kind):
-    """Short, for the path of a Unix socket has 107 bytes; on a tmpfs, so that nothing waits for a disk."""
-    return pathlib.Path(tempfile.mkdtemp(prefix=f"next-id-{kind}.", dir="/dev/shm"))
+def make_folder(kind, place="/tmp"):
+    """Short, for the path of a Unix socket has 107 bytes."""
+    return pathlib.Path(tempfile.mkdtemp(prefix=f"next-id-{kind}.", dir=place))
 
 
 class Process:
@@ -116,7 +117,7 @@ class Sidecar(Process):
     NEXT_ID_ in front."""
 
     def __init__(self, postgres, sequence="global_id_seq", **settings):
-        super().__init__(make_folder("sidecar"))
+        super().__init__(make_folder("sidecar", "/dev/shm"))  # on a tmpfs, so that windows are adopted
         self.socket = self.folder / "s"
         settings = {"SOCKET": self.socket, "HTTP": "127.0.0.1:0", "ADMIN": "127.0.0.1:0", "STATE_DIR": self.folder / "state",
                     "LOG_FORMAT": "json"} | settings
@@ -138,7 +139,7 @@ class Sidecar(Process):
 
     def is_ready(self):
         try:
-            with urllib.request.urlopen(f"http://{self.address('admin')}/readyz", timeout=5):
+            with web.open(f"http://{self.address('admin')}/readyz", timeout=5):
                 return True
         except OSError:
             return False
