@@ -50,6 +50,10 @@ class Policy(unittest.TestCase):
         self.assertEqual(with_it, {"Deployment", "StatefulSet", "DaemonSet", "Job", "CronJob"})
         self.assertTrue(any(declines(workload) for workload, _ in pods("kinds")))
 
+    def test_applications_with_it_can_be_put_together(self):
+        with_it = [workload["kind"] for workload, spec in pods("together") if "next-id" in names(policy.containers_of(spec))]
+        self.assertEqual(sorted(with_it), ["CronJob", "Deployment"])
+
     def test_where_the_sidecar_was_added_it_is_as_it_has_to_be(self):
         for name in WITH_SIDECAR + ["plain-container"]:
             for workload, spec in pods(name):

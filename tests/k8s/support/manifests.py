@@ -18,7 +18,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[3]
 RENDERED = ROOT / "tests/k8s/rendered"
 DIGEST = RENDERED / "sources.sha256"
 
-KUSTOMIZATIONS = {"base": "k8s/base", "base-sql": "k8s/base/sql", "kinds": "tests/k8s/kinds", "shared": "tests/k8s/shared"} | {
+KUSTOMIZATIONS = {"base": "k8s/base", "base-sql": "k8s/base/sql", "kinds": "tests/k8s/kinds", "shared": "tests/k8s/shared",
+                  "together": "tests/k8s/together"} | {
     folder.name: f"k8s/examples/{folder.name}" for folder in sorted((ROOT / "k8s/examples").iterdir())}
 
 # What the user of k8s/base writes, and never commits.
@@ -27,7 +28,8 @@ SECRETS = {"k8s/base/password": "secret\n", "k8s/base/sql/owner.env": "PGUSER=po
 
 def sources():
     """All files that kustomize reads, but scripts of sql/."""
-    folders = [ROOT / name for name in ("k8s/base", "k8s/component", "k8s/examples", "sql", "tests/k8s/kinds", "tests/k8s/shared")]
+    folders = [ROOT / name for name in ("k8s/base", "k8s/component", "k8s/examples", "sql", "tests/k8s/kinds", "tests/k8s/shared",
+                                       "tests/k8s/together")]
     secrets = {ROOT / name for name in SECRETS}
     files = [file for folder in folders for file in folder.rglob("*") if file.suffix in (".yaml", ".env")]
     return sorted(set(files) - secrets)
