@@ -96,6 +96,7 @@ BOOST_AUTO_TEST_CASE(what_the_sidecar_refuses_is_a_typed_error_in_its_words) {
     const Outage outage;
     Client patient{at(one->socket(), 20s)}, hasty{at(one->socket(), 500ms)};
     BOOST_TEST(hasty.next(999).size() == 999u);
+    BOOST_REQUIRE(one->wait_for_log("no connection to PostgreSQL"));
     const Error dry = error_of(hasty);
     BOOST_TEST((dry.code() == ErrorCode::no_ids));
     BOOST_TEST(dry.retry_after().count() > 0);
