@@ -202,7 +202,7 @@ struct HttpParser::Callbacks {
     }
 };
 
-HttpParser::HttpParser() {
+HttpParser::HttpParser(std::size_t head_bytes_max) : head_bytes_max_{head_bytes_max} {
     llhttp_init(&llhttp_, HTTP_REQUEST, Callbacks::settings());
     llhttp_.data = this;
 }

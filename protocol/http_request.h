@@ -45,12 +45,9 @@ class HttpParser {
         error,      // for good: every further call is an error too; nothing is consumed
     };
 
-    HttpParser();
+    explicit HttpParser(std::size_t head_bytes_max = head_bytes_max_default);
     HttpParser(const HttpParser&) = delete;
     HttpParser& operator=(const HttpParser&) = delete;
-
-    // Before the first parse.
-    void set_head_bytes_max(std::size_t bytes) { head_bytes_max_ = bytes; }
 
     // Reads from the front of `bytes` until one request is whole. The views in request() live until the next call, or
     // as long as `bytes`, whichever is shorter. A request that is the same as the last one, byte for byte, is not
@@ -92,7 +89,7 @@ class HttpParser {
     std::string_view text(Span span) const { return {start_ + span.begin, span.end - span.begin}; }
     bool seen(Field field) const { return (seen_ >> static_cast<unsigned>(field) & 1U) != 0; }
 
-    std::size_t head_bytes_max_ = head_bytes_max_default;
+    const std::size_t head_bytes_max_;
     llhttp_t llhttp_;
     State state_ = State::reading;
     const char* start_ = nullptr;  // of the request being read: in the caller's bytes, or held_

@@ -12,9 +12,8 @@ constexpr std::uint32_t refused_retry_after_s = 1;
 
 }  // namespace
 
-HttpSession::HttpSession(HttpHandler& handler, Connection& connection) : handler_{handler}, connection_{connection} {
-    parser_.set_head_bytes_max(connection.entrance().head_bytes_max);
-}
+HttpSession::HttpSession(HttpHandler& handler, Connection& connection)
+    : handler_{handler}, connection_{connection}, parser_{connection.entrance().head_bytes_max} {}
 
 Session::Outcome HttpSession::answer_one(std::string_view& bytes, bool& last, std::string& out) {
     std::size_t consumed = 0;

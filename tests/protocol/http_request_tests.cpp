@@ -31,8 +31,7 @@ std::string outcome(std::string_view bytes) {
 }
 
 std::string sentence_about(std::string_view bytes, std::size_t head_bytes_max = head_bytes_max_default) {
-    HttpParser parser;
-    parser.set_head_bytes_max(head_bytes_max);
+    HttpParser parser{head_bytes_max};
     std::size_t consumed = 0;
     if (parser.parse(bytes, consumed) != Result::error) return "nothing";
     return std::to_string(parser.error().status).append(": ").append(parser.error().sentence);
