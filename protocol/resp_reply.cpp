@@ -1,6 +1,6 @@
 #include "protocol/resp_reply.h"
 
-#include <charconv>
+#include "protocol/decimal.h"
 
 namespace next_id {
 
@@ -12,9 +12,9 @@ constexpr std::string_view text_format = "txt:";
 }  // namespace
 
 void RespReply::line(char type, std::int64_t number) {
-    char bytes[24];  // -9223372036854775808, what stands before it and behind it
+    char bytes[1 + int64_digits_max + line_end.size()];
     bytes[0] = type;
-    char* const end = std::to_chars(bytes + 1, bytes + sizeof bytes - line_end.size(), number).ptr;
+    char* const end = write_decimal(bytes + 1, number);
     end[0] = '\r';
     end[1] = '\n';
     out_.append(bytes, static_cast<std::size_t>(end + line_end.size() - bytes));

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cstring>
 
+#include "protocol/ascii.h"
 #include "protocol/range.h"
 
 namespace next_id::client {
@@ -20,11 +21,6 @@ template <class T>
 bool read_number(std::string_view text, T& number) {
     const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
     return problem == std::errc{} && end == text.data() + text.size();
-}
-
-bool same_ignoring_case(std::string_view a, std::string_view b) {
-    const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? char(c + ('a' - 'A')) : c; };
-    return std::equal(a.begin(), a.end(), b.begin(), b.end(), [&](char x, char y) { return lower(x) == lower(y); });
 }
 
 std::string_view trimmed(std::string_view text) {
@@ -119,14 +115,14 @@ ReadAnswer read_answer(std::string_view bytes, std::size_t body_bytes_max) {
         const std::string_view name = line.substr(0, colon),
                                value = trimmed(line.substr(std::min(colon + 1, line.size())));
         std::int64_t seconds = 0;
-        if (same_ignoring_case(name, "content-length")) {
+        if (equals_ignoring_case(name, "content-length")) {
             std::size_t length = 0;
             if (body_bytes || !read_number(value, length)) return broken("its Content-Length is none");
             body_bytes = length;
-        } else if (same_ignoring_case(name, "retry-after") && read_number(value, seconds)) {
+        } else if (equals_ignoring_case(name, "retry-after") && read_number(value, seconds)) {
             read.answer.retry_after = std::chrono::seconds{std::clamp<std::int64_t>(seconds, 0, retry_after_s_max)};
-        } else if (same_ignoring_case(name, "connection")) {
-            read.answer.closes = read.answer.closes || same_ignoring_case(value, "close");
+        } else if (equals_ignoring_case(name, "connection")) {
+            read.answer.closes = read.answer.closes || equals_ignoring_case(value, "close");
         }
     }
     if (!body_bytes) return broken("it has no Content-Length");

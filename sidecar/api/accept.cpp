@@ -3,6 +3,8 @@
 #include <array>
 #include <charconv>
 
+#include "protocol/ascii.h"
+
 namespace next_id {
 
 namespace {
@@ -11,14 +13,6 @@ std::string_view trim(std::string_view text) {
     while (text.starts_with(' ') || text.starts_with('\t')) text.remove_prefix(1);
     while (text.ends_with(' ') || text.ends_with('\t')) text.remove_suffix(1);
     return text;
-}
-
-bool same(std::string_view left, std::string_view right) {
-    const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c; };
-    if (left.size() != right.size()) return false;
-    for (std::size_t i = 0; i < left.size(); ++i)
-        if (lower(left[i]) != lower(right[i])) return false;
-    return true;
 }
 
 // Cuts off and returns what stands before the separator.
@@ -31,7 +25,7 @@ std::string_view next_part(std::string_view& rest, char separator) {
 double quality_of(std::string_view parameters) {
     while (!parameters.empty()) {
         std::string_view value = next_part(parameters, ';');
-        if (!same(next_part(value, '='), "q")) continue;
+        if (!equals_ignoring_case(next_part(value, '='), "q")) continue;
         double quality = 0;
         std::from_chars(value.data(), value.data() + value.size(), quality);
         return quality >= 0 && quality <= 1 ? quality : 0;
@@ -46,7 +40,7 @@ class Preference {
 
     void consider(std::string_view range, double quality) {
         for (std::size_t specific = names_.size(); specific-- > 0;)
-            if (same(range, names_[specific]) && specific >= level_) {
+            if (equals_ignoring_case(range, names_[specific]) && specific >= level_) {
                 level_ = specific;
                 quality_ = quality;
                 return;

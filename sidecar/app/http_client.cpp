@@ -1,13 +1,13 @@
 #include "sidecar/app/http_client.h"
 
 #include <algorithm>
-#include <cctype>
 #include <cerrno>
 #include <charconv>
 #include <cstdio>
 #include <cstring>
 #include <optional>
 
+#include "protocol/ascii.h"
 #include "sidecar/app/socket.h"
 #include "sidecar/base/escape.h"
 
@@ -33,11 +33,6 @@ std::string connect_failed(const HttpServer& server, int problem) {
     if (problem == ECONNREFUSED)
         return "nobody listens on " + name + ": next-id serve must be running, with the same address";
     return "connecting to " + name + " failed: " + why;
-}
-
-bool same_ignoring_case(std::string_view a, std::string_view b) {
-    return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                      [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); });
 }
 
 template <class T>
@@ -66,7 +61,7 @@ std::optional<Head> parse_head(std::string_view answer) {
          lines.remove_prefix(break_at + 2)) {
         const std::string_view line = lines.substr(0, break_at);
         const std::size_t colon = line.find(':');
-        if (colon == std::string_view::npos || !same_ignoring_case(line.substr(0, colon), "content-length")) continue;
+        if (colon == std::string_view::npos || !equals_ignoring_case(line.substr(0, colon), "content-length")) continue;
         std::string_view value = line.substr(colon + 1);
         value.remove_prefix(std::min(value.find_first_not_of(' '), value.size()));
         head.body_bytes = to_number<std::size_t>(value);
