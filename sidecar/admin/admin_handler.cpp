@@ -85,8 +85,8 @@ AdminHandler::Page AdminHandler::status(const HttpRequest& request, std::string_
     if (wanted.form == StatusRequest::Form::html)
         return {.content_type = html_type, .body = status_page(tokens_ != nullptr), .headers = status_page_headers()};
     if (!admits(request)) return token_wanted();
-    const StatusReport report = board_.report(Clock::now(), wanted.history_from.value_or(0));
-    const bool text = wanted.form == StatusRequest::Form::text;
+    const bool text = wanted.form == StatusRequest::Form::text;  // which draws all of the history
+    const StatusReport report = board_.report(Clock::now(), text ? 0 : wanted.history_from);
     return {.text = text, .body = text ? to_text(report) : to_json(report, wanted.json()), .headers = no_sniffing};
 }
 

@@ -98,19 +98,22 @@ std::vector<History::Totals> StatusBoard::totals() const {
     return totals;
 }
 
-StatusReport StatusBoard::report(Instant now, std::uint64_t history_from) const {
+StatusReport StatusBoard::report(Instant now, std::optional<std::uint64_t> history_from) const {
     StatusReport report{.version = process_.version,
                         .host = process_.host,
                         .started = log::utc(process_.started),
                         .uptime_seconds = seconds(now - began_),
                         .strict_order = process_.strict_order,
                         .postgresql = status_of(refiller_, now),
-                        .past_troubles = past_troubles(),
-                        .history_first = history_.first(history_from),
-                        .history_next = history_.next()};
+                        .past_troubles = past_troubles()};
+    if (history_from) {
+        report.history_first = history_.first(*history_from);
+        report.history_next = history_.next();
+    }
     for (const auto& sequence : refiller_.sequences()) {
         report.sequences.push_back(status_of(*sequence, now));
-        report.sequences.back().history = history_.points_of(report.sequences.size() - 1, history_from);
+        if (!history_from) continue;
+        report.sequences.back().history = history_.points_of(report.sequences.size() - 1, *history_from);
     }
     judge(report);
     return report;

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,8 +27,8 @@ class StatusBoard {
     // The refiller must outlive it.
     StatusBoard(uv_loop_t* loop, Process process, const Refiller& refiller);
 
-    // With the points of the history from number `history_from` on.
-    StatusReport report(Instant now, std::uint64_t history_from = 0) const;
+    // With the points of the history from number `history_from` on, if that is given.
+    StatusReport report(Instant now, std::optional<std::uint64_t> history_from) const;
 
  private:
     std::vector<History::Totals> totals() const;
