@@ -13,8 +13,7 @@
 namespace next_id {
 namespace {
 
-constexpr char lock_ending[] = ".lock", origin_ending[] = ".origin",
-               longest_ending[] = ".window.new";
+constexpr char lock_ending[] = ".lock", origin_ending[] = ".origin", longest_ending[] = ".window.new";
 
 // `what` it is, and the `flag` that says where.
 Expected<Nothing> make_directory(const std::filesystem::path& dir, mode_t mode, const char* what, const char* flag) {
@@ -120,11 +119,7 @@ Expected<WindowMapping::Found> WindowFile::find() {
     if (!found || found->existed || !std::filesystem::exists(shared)) return found;
     auto file = OriginFile::open(shared);
     if (!file) return Unexpected{std::move(file.error())};
-    const WindowOrigin& last = (*file)->origin();
-    if (same_source(last, owner()) && mark_is_sound(last)) {
-        found->identity = read_identity(last);
-        found->mark = read_mark(last);
-    }
+    found->keep_what_is_known((*file)->origin(), owner());
     return found;
 }
 

@@ -32,6 +32,9 @@ class WindowMapping {
         bool existed = false;
         SourceIdentity identity;  // of the same source, kept also when the window is not
         Mark mark;
+
+        // Keeps what this origin says of identity and mark, if it is of the owner's source and sound.
+        void keep_what_is_known(const WindowOrigin& origin, const WindowOwner& owner);
     };
 
     // Of a window that clients map. They can write every byte of it, so its origin is elsewhere, and what its header
