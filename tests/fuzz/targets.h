@@ -3,9 +3,9 @@
 #pragma once
 
 #include <array>
-#include <stdexcept>
-#include <string>
 #include <string_view>
+
+#include "tests/support/promised.h"
 
 namespace next_id::test {
 
@@ -26,15 +26,5 @@ inline constexpr std::array fuzz_targets{
     FuzzTarget{"settings_file", fuzz_settings_file}, FuzzTarget{"window_file", fuzz_window_file},
     FuzzTarget{"pg_answer", fuzz_pg_answer},         FuzzTarget{"resp_session", fuzz_resp_session},
 };
-
-// The text is put together only when the promise is broken: this is asked of every byte.
-template <class... Texts>
-void promised(bool holds, const Texts&... texts) {
-    if (holds) [[likely]]
-        return;
-    std::string promise = "broken: ";
-    (promise.append(texts), ...);
-    throw std::logic_error{promise};
-}
 
 }  // namespace next_id::test

@@ -1,13 +1,12 @@
-// All that the parser makes of some bytes, cut into pieces as the caller likes: for tests that hold it against what it
-// makes of the same bytes in other pieces.
+// All that the parser of HTTP makes of some bytes.
 #pragma once
 
-#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "protocol/http_request.h"
+#include "tests/protocol/in_pieces.h"
 
 namespace next_id {
 
@@ -38,48 +37,26 @@ struct ParserOutcome {
     }
 };
 
-// Feeds the pieces between the cuts, each in memory of just its size, which is gone when the next one comes. Throws
-// when the parser does not keep to its contract.
 inline ParserOutcome parse_in_pieces(std::string_view bytes, const std::vector<std::size_t>& cuts) {
-    const auto promised = [](bool holds, const char* promise) {
-        if (!holds) throw std::logic_error{promise};
-    };
     using Result = HttpParser::Result;
     ParserOutcome outcome;
     HttpParser parser;
-    std::size_t begin = 0;
-    for (std::size_t i = 0; i <= cuts.size(); ++i) {
-        const std::size_t end = i < cuts.size() ? cuts[i] : bytes.size();
-        const std::vector<char> piece(bytes.begin() + static_cast<std::ptrdiff_t>(begin),
-                                      bytes.begin() + static_cast<std::ptrdiff_t>(end));
-        std::string_view rest{piece.data(), piece.size()};
-        while (!rest.empty()) {
-            std::size_t consumed = 0;
-            const Result result = parser.parse(rest, consumed);
-            promised(consumed <= rest.size(), "no more is consumed than there is");
-            rest.remove_prefix(consumed);
-            if (result == Result::request) outcome.note_request(parser.request(), end - rest.size());
-            if (result == Result::need_more) promised(rest.empty(), "all is consumed when more is needed");
-            if (result == Result::error) {
-                outcome.error_status = parser.error().status;
-                outcome.note(std::to_string(parser.error().status), std::string{parser.error().sentence});
-                promised(parser.parse("GET / HTTP/1.1\r\nHost: a\r\n\r\n", consumed) == Result::error,
-                         "an error is for good");
-                promised(!parser.mid_request(), "behind an error there is no request");
-                return outcome;
-            }
-        }
-        begin = end;
-    }
+    parse_pieces(parser, bytes, cuts, [&](Result result, std::size_t, std::size_t at) {
+        if (result == Result::request) outcome.note_request(parser.request(), at);
+        if (result != Result::error) return true;
+        outcome.error_status = parser.error().status;
+        outcome.note(std::to_string(parser.error().status), std::string{parser.error().sentence});
+        std::size_t consumed = 0;
+        promised(parser.parse("GET / HTTP/1.1\r\nHost: a\r\n\r\n", consumed) == Result::error, "an error is for good");
+        promised(!parser.mid_request(), "behind an error there is no request");
+        return false;
+    });
     if (parser.mid_request()) outcome.note("...", "");
     return outcome;
 }
 
-// In pieces of one byte nothing can be taken for a repetition of the last request: each is parsed.
 inline ParserOutcome parse_byte_by_byte(std::string_view bytes) {
-    std::vector<std::size_t> everywhere;
-    for (std::size_t i = 1; i < bytes.size(); ++i) everywhere.push_back(i);
-    return parse_in_pieces(bytes, everywhere);
+    return parse_in_pieces(bytes, cut_everywhere(bytes));
 }
 
 }  // namespace next_id
