@@ -92,6 +92,7 @@ Sidecar::~Sidecar() {
 }
 
 Expected<Nothing> Sidecar::open() {
+    watch_signals();  // before anybody can connect, and take it for ready to be stopped
     if (auto windows = open_windows(); !windows) return windows;
     make_threads();
     if (auto bound = bind_listeners(); !bound) return bound;
@@ -99,7 +100,6 @@ Expected<Nothing> Sidecar::open() {
     for (const auto& supply : supplies_) supplies.push_back(supply.get());
     refiller_ = std::make_unique<Refiller>(&loop_, refill_settings(), supplies);
     watch_files();
-    watch_signals();
     return Nothing{};
 }
 
