@@ -1,4 +1,6 @@
 // Who gets IDs from the real program, how many and how fast; and what becomes of those who only hold connections.
+#include <sys/resource.h>
+
 #include <boost/test/unit_test.hpp>
 #include <filesystem>
 #include <memory>
@@ -214,6 +216,23 @@ BOOST_AUTO_TEST_CASE(at_the_limit_of_connections_one_more_is_told_so_and_operato
     for (const auto& client : clients) BOOST_CHECK_EQUAL(client->get("/next-id").status, 200);
     clients.clear();
     BOOST_CHECK(wait_until([&] { return over_tcp() == "200"; }));
+}
+
+BOOST_AUTO_TEST_CASE(no_more_connections_are_allowed_than_there_are_descriptors_for) {
+    rlimit before{};
+    getrlimit(RLIMIT_NOFILE, &before);
+    const rlimit few{600, 600};
+    BOOST_REQUIRE_EQUAL(setrlimit(RLIMIT_NOFILE, &few), 0);
+    run({{"NEXT_ID_CONNECTIONS_MAX", "1000"}});
+    setrlimit(RLIMIT_NOFILE, &before);  // only root may; the tests behind this one need few, too
+    BOOST_CHECK(sidecar.wait_for_log("connections=344"));
+    std::vector<std::unique_ptr<TestClient>> clients;
+    for (int i = 0; i < 344; ++i) clients.push_back(std::make_unique<TestClient>(sidecar.socket()));
+    for (const auto& client : clients) BOOST_REQUIRE_EQUAL(client->get("/next-id").status, 200);
+    const TestAnswer one_more = TestClient{sidecar.socket()}.get("/next-id");
+    BOOST_CHECK_EQUAL(one_more.status, 503);
+    BOOST_CHECK(one_more.body.find("--connections-max") != std::string::npos);
+    BOOST_CHECK_EQUAL(sidecar.ask_admin("/readyz").status, 200);
 }
 
 BOOST_AUTO_TEST_SUITE_END()
