@@ -1,6 +1,7 @@
-// Cuts HTTP/1.1 answers out of received bytes, for the load generator: status, length, body, no more. It understands
-// Content-Length and chunks. A server under load repeats the same head for a long time, so the last head is remembered
-// and an answer that begins with it is not parsed again: the generator must cost less than what it measures.
+// Cuts answers out of received bytes, for the load generator: of HTTP/1.1 status, length, body, no more; and those of
+// RESP to INCR. It understands Content-Length and chunks. A server under load repeats the same head for a long time, so
+// the last head is remembered and an answer that begins with it is not parsed again: the generator must cost less than
+// what it measures.
 #pragma once
 
 #include <charconv>
@@ -23,6 +24,7 @@ class AnswerReader {
  public:
     // The answer at the front of `bytes`. The body points into them.
     Answer read(std::string_view bytes) {
+        if (bytes.starts_with(':') || bytes.starts_with('-')) return read_resp(bytes);
         if (head_.empty() || !bytes.starts_with(head_)) {
             const std::size_t blank_line = bytes.find("\r\n\r\n");
             if (blank_line == std::string_view::npos) return {};
@@ -41,6 +43,13 @@ class AnswerReader {
 
  private:
     static constexpr Answer malformed{Answer::State::malformed, 0, 0, {}};
+
+    // A number, or an error.
+    static Answer read_resp(std::string_view bytes) {
+        const std::size_t end = bytes.find("\r\n");
+        if (end == std::string_view::npos) return {};
+        return {Answer::State::complete, bytes.front() == ':' ? 200 : 500, end + 2, bytes.substr(1, end - 1)};
+    }
 
     bool remember(std::string_view head) {
         head_.clear();

@@ -4,8 +4,8 @@
 #include <limits>
 #include <string>
 
+#include "tests/bench/answer.h"
 #include "tests/bench/histogram.h"
-#include "tests/bench/http_answer.h"
 #include "tests/bench/requests.h"
 
 using next_id::bench::Answer;
@@ -44,7 +44,7 @@ BOOST_AUTO_TEST_CASE(the_ends_are_held) {
 
 BOOST_AUTO_TEST_SUITE_END()
 
-BOOST_AUTO_TEST_SUITE(bench_http_answer)
+BOOST_AUTO_TEST_SUITE(bench_answer)
 
 // What the reader makes of `bytes` when they come one by one: it must wait for the last.
 static Answer read_byte_by_byte(AnswerReader& reader, const std::string& bytes) {
@@ -52,6 +52,17 @@ static Answer read_byte_by_byte(AnswerReader& reader, const std::string& bytes) 
         BOOST_TEST((reader.read(std::string_view{bytes}.substr(0, length)).state == Answer::State::incomplete));
     }
     return reader.read(bytes);
+}
+
+BOOST_AUTO_TEST_CASE(an_answer_over_resp_is_a_line) {
+    AnswerReader reader;
+    const std::string bytes = ":1234\r\n";
+    const Answer number = read_byte_by_byte(reader, bytes);
+    BOOST_TEST((number.state == Answer::State::complete));
+    BOOST_TEST(number.status == 200);
+    BOOST_TEST(number.size == 7u);
+    BOOST_TEST(number.body == "1234");
+    BOOST_TEST(reader.read("-TRYAGAIN dry\r\n:1\r\n").status == 500);
 }
 
 BOOST_AUTO_TEST_CASE(an_answer_with_a_length_is_cut_where_it_ends) {
@@ -109,7 +120,7 @@ static std::string sent(const Requests& requests, std::size_t count, std::size_t
 }
 
 BOOST_AUTO_TEST_CASE(targets_take_turns_wherever_the_text_is_cut) {
-    const Requests requests{{"/a", "/b"}, "X: 1\r\n", false, 3};
+    const Requests requests = Requests::over_http({"/a", "/b"}, "X: 1\r\n", false, 3);
     const auto request = [](const std::string& target) {
         return "GET " + target + " HTTP/1.1\r\nHost: 127.0.0.1\r\nX: 1\r\n\r\n";
     };
@@ -119,14 +130,21 @@ BOOST_AUTO_TEST_CASE(targets_take_turns_wherever_the_text_is_cut) {
 }
 
 BOOST_AUTO_TEST_CASE(no_traced_request_is_like_the_one_before) {
-    const Requests requests{{"/a"}, "", true, 1};
+    const Requests requests = Requests::over_http({"/a"}, "", true, 1);
     const std::string bytes = sent(requests, 3000, requests.size());
     for (std::size_t at = 0; at + 2 * requests.size() <= bytes.size(); at += requests.size())
         BOOST_TEST_REQUIRE(bytes.compare(at, requests.size(), bytes, at + requests.size(), requests.size()) != 0);
 }
 
+BOOST_AUTO_TEST_CASE(over_resp_a_key_is_incremented) {
+    const Requests requests = Requests::over_resp("orders", 2);
+    const std::string request = "*2\r\n$4\r\nINCR\r\n$6\r\norders\r\n";
+    for (std::size_t piece = 1; piece <= 2 * requests.size(); ++piece)
+        BOOST_TEST_REQUIRE(sent(requests, 3, piece) == request + request + request);
+}
+
 BOOST_AUTO_TEST_CASE(targets_of_different_lengths_are_refused) {
-    BOOST_CHECK_THROW((Requests{{"/a", "/bc"}, "", false, 1}), std::invalid_argument);
+    BOOST_CHECK_THROW(Requests::over_http({"/a", "/bc"}, "", false, 1), std::invalid_argument);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -41,13 +41,13 @@ void serve(std::size_t count, std::string_view how, const std::filesystem::path&
         ConnectionSet connections{&loop, handler, &handler};
         connections.adopt({FileDescriptor{ends[1]}, {}, {.listener = ListenerName::socket}});
         const bool resp = how == "resp";
-        const Requests requests{{"/next-id"}, headers_of("go"), how == "traced", 1};
-        const std::string_view incr = "*2\r\n$4\r\nINCR\r\n$3\r\nids\r\n";
+        const Requests requests = resp ? Requests::over_resp("ids", 1)
+                                       : Requests::over_http({"/next-id"}, headers_of("go"), how == "traced", 1);
         const std::string_view expected = resp ? ":1" : "HTTP/1.1 200 OK";
         char answer[512];
         std::size_t at = 0;
         for (std::size_t i = 0; i < count; ++i) {
-            const std::string_view request = resp ? incr : requests.from(at, requests.size());
+            const std::string_view request = requests.from(at, requests.size());
             check(::send(ends[0], request.data(), request.size(), 0) == ssize_t(request.size()), "sending");
             uv_run(&loop, UV_RUN_ONCE);
             const ssize_t size = ::recv(ends[0], answer, sizeof answer, MSG_DONTWAIT);

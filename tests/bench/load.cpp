@@ -1,7 +1,7 @@
-// An HTTP/1.1 load generator: every connection keeps `--depth` requests in flight and sends the next one when an answer
-// has come; or, with `--rate`, requests fall due at that rate and whichever connection is free sends them. One thread,
-// epoll, to `127.0.0.1:PORT` or a Unix socket. It ends by itself, after `--seconds` or `--requests`, and prints one
-// line of key=value. Connections that the server drops are dialled again until the end.
+// A load generator for HTTP/1.1 and for INCR over RESP: every connection keeps `--depth` requests in flight and sends
+// the next one when an answer has come; or, with `--rate`, requests fall due at that rate and whichever connection is
+// free sends them. One thread, epoll, to `127.0.0.1:PORT` or a Unix socket. It ends by itself, after `--seconds` or
+// `--requests`, and prints one line of key=value. Connections that the server drops are dialled again until the end.
 #include <fcntl.h>
 #include <sys/epoll.h>
 #include <sys/prctl.h>
@@ -26,7 +26,7 @@
 
 #include "tests/bench/address.h"
 #include "tests/bench/histogram.h"
-#include "tests/bench/http_answer.h"
+#include "tests/bench/answer.h"
 #include "tests/bench/requests.h"
 
 namespace next_id::bench {
@@ -47,6 +47,7 @@ struct Options {
     std::vector<std::string> targets{"/next-id"};
     std::string client = "none";
     bool traced = false;
+    std::string incr;  // a key: RESP is spoken
     std::string ids_file;
     std::size_t connections = 64;
     std::size_t depth = 1;
@@ -84,8 +85,11 @@ class IdFile {
         if (file_ == nullptr) return;
         static constexpr std::string_view key = "\"id\":";
         const std::size_t found = body.find(key);
-        if (found == std::string_view::npos) throw std::runtime_error("an answer without an ID: " + std::string(body));
-        body.remove_prefix(found + key.size());
+        if (found != std::string_view::npos) {
+            body.remove_prefix(found + key.size());
+        } else if (body.starts_with('{')) {
+            throw std::runtime_error("an answer without an ID: " + std::string(body));
+        }
         body.remove_prefix(body.starts_with('"') ? 1 : 0);  // format=string
         const std::size_t length = std::min(body.find_first_not_of("-0123456789"), body.size());
         std::fwrite(body.data(), 1, length, file_);
@@ -108,7 +112,9 @@ class Load {
     explicit Load(const Options& options)
         : options_{options},
           address_{options.address},
-          requests_{options.targets, headers_of(options.client), options.traced, options.depth},
+          requests_{options.incr.empty() ? Requests::over_http(options.targets, headers_of(options.client),
+                                                               options.traced, options.depth)
+                                         : Requests::over_resp(options.incr, options.depth)},
           ids_{options.ids_file},
           unasked_{options.requests} {
         epoll_ = ::epoll_create1(EPOLL_CLOEXEC);
@@ -349,7 +355,7 @@ std::vector<std::string> client_names() {
 
 Options parse(int argc, char** argv) {
     Options options;
-    CLI::App app{"Keeps an HTTP/1.1 server busy, and says how it did."};
+    CLI::App app{"Keeps a server of HTTP/1.1, or of RESP, busy, and says how it did."};
     app.option_defaults()->always_capture_default();
     app.add_option("address", options.address, "127.0.0.1:PORT, or the path of a Unix socket")->required();
     app.add_option("--connections", options.connections, "kept alive, all the time")->check(CLI::Range(1, 10000));
@@ -362,6 +368,9 @@ Options parse(int argc, char** argv) {
     app.add_option("--target", options.targets, "what to GET; several take turns");
     app.add_option("--client", options.client, "whose headers to send")->check(CLI::IsMember(client_names()));
     app.add_flag("--traced", options.traced, "no request is like the one before: each has a traceparent of its own");
+    app.add_option("--incr", options.incr, "a key: send INCR over RESP instead, as Redis understands it")
+        ->excludes("--target", "--client", "--traced")
+        ->default_str("HTTP");
     app.add_flag("--await", options.await, "dial until the server is there, for as long as --seconds");
     app.add_flag("--on-word", options.on_word, "connect, say so in a line, and begin when a line comes from stdin");
     app.add_flag("--hold", options.hold, "when done, keep the connections open until killed");

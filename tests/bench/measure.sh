@@ -32,8 +32,12 @@ memory() { awk -v key="$1:" '$1 == key { print $2 * 1024 }' "/proc/${pid_of[$2]}
 # load SERVER TRANSPORT OPTION...: a run of the load generator, and what the server's CPU and memory were, to $line. The
 # connections are there before the CPU time is looked at.
 load() {
-    local server=$1 address=${tcp_of[$1]} target=() before output input
-    [[ $2 == tcp ]] || address=${unix_of[$1]}
+    local server=$1 address target=() before output input
+    case $2 in
+        tcp) address=${tcp_of[$1]} ;;
+        unix) address=${unix_of[$1]} ;;
+        resp) address=${resp_of[$1]} ;;
+    esac
     [[ $server != nginx-static ]] || target=(--target /static)
     coproc GENERATOR {
         "${on_load_core[@]}" "$programs/bench_load" "$address" --connections "$connections" --seconds "$seconds" \
@@ -68,16 +72,24 @@ measure_http() {
     esac
 }
 
+# measure_incr ROUND ROW SERVER unix|resp OPTION...: INCR under our load generator, which costs less than redis-benchmark
+measure_incr() {
+    use "$3"
+    load "${@:3:2}" --incr "$(key_of "$3")" "${@:5}" && record "$1" "$2" "$3" "$line"
+}
+
+# What INCR counts.
+key_of() { [[ $1 == redis ]] && echo id || sequence_of "$1"; }
+
 # measure_resp ROUND ROW SERVER TRANSPORT [--depth N]: INCR under redis-benchmark, on the same core as our load generator
 measure_resp() {
-    local at key=id requests=100000 depth=1 before after
+    local at requests=100000 depth=1 before after
     use "$3"
-    [[ $3 == redis ]] || key=$(sequence_of "$3")
     [[ $4 == tcp ]] && at=(-h 127.0.0.1 -p "${resp_of[$3]##*:}") || at=(-s "${unix_of[$3]}")
     [[ ${5:-} != --depth ]] || depth=$6 requests=1000000
     requests=$(calculate "$requests * $seconds" 0)
     before=$(cpu_ticks "${pid_of[$3]}")
-    line=$("${on_load_core[@]}" redis-benchmark "${at[@]}" -c "$connections" -P "$depth" -n "$requests" --csv INCR "$key" \
+    line=$("${on_load_core[@]}" redis-benchmark "${at[@]}" -c "$connections" -P "$depth" -n "$requests" --csv INCR "$(key_of "$3")" \
         2>"$work/redis-benchmark.log" | tail -n 1)
     after=$(cpu_ticks "${pid_of[$3]}")
     line=$(awk -F '","' -v n="$requests" '{ printf "rps=%s done=%d non_200=0 reconnects=0 seconds=%.3f p50_us=%.1f p99_us=%.1f",

@@ -256,7 +256,7 @@ BENCHMARK(next_of_mapped)->Name("mapped/next-id");
 
 // The requests of a client that keeps its connection, one after the other.
 void parse(benchmark::State& state, const char* client, bool traced) {
-    const Requests requests{{"/next-id"}, headers_of(client), traced, 1};
+    const Requests requests = Requests::over_http({"/next-id"}, headers_of(client), traced, 1);
     HttpParser parser;
     std::size_t at = 0;
     for (auto _ : state) {

@@ -37,17 +37,20 @@ class Requests {
  public:
     // The targets take turns; they are equally long. `traced` gives each request a traceparent header of its own, as
     // tracing does: then no request is the same as the one before it.
-    Requests(const std::vector<std::string>& targets, std::string_view headers, bool traced, std::size_t depth)
-        : different_{traced ? targets.size() * traced_rounds : targets.size()} {
-        for (std::size_t i = 0; i < different_ + depth; ++i) {
-            const std::size_t before = text_.size();
-            text_ += "GET " + targets[i % targets.size()] + " HTTP/1.1\r\nHost: 127.0.0.1\r\n";
-            text_ += headers;
-            if (traced) text_ += traceparent(i % different_);
-            text_ += "\r\n";
-            if (i == 0) size_ = text_.size();
-            if (text_.size() - before != size_) throw std::invalid_argument("the targets are not equally long");
+    static Requests over_http(const std::vector<std::string>& targets, std::string_view headers, bool traced,
+                              std::size_t depth) {
+        std::vector<std::string> requests(traced ? targets.size() * traced_rounds : targets.size());
+        for (std::size_t i = 0; i < requests.size(); ++i) {
+            requests[i] = "GET " + targets[i % targets.size()] + " HTTP/1.1\r\nHost: 127.0.0.1\r\n";
+            requests[i] += headers;
+            if (traced) requests[i] += traceparent(i);
+            requests[i] += "\r\n";
         }
+        return {requests, depth};
+    }
+
+    static Requests over_resp(const std::string& key, std::size_t depth) {
+        return {{"*2\r\n$4\r\nINCR\r\n$" + std::to_string(key.size()) + "\r\n" + key + "\r\n"}, depth};
     }
 
     std::size_t size() const { return size_; }  // of one, in bytes
@@ -57,6 +60,15 @@ class Requests {
     std::size_t advanced(std::size_t at, std::size_t bytes) const { return (at + bytes) % (different_ * size_); }
 
  private:
+    Requests(const std::vector<std::string>& requests, std::size_t depth)
+        : different_{requests.size()}, size_{requests.front().size()} {
+        for (std::size_t i = 0; i < different_ + depth; ++i) {
+            const std::string& request = requests[i % different_];
+            if (request.size() != size_) throw std::invalid_argument("the targets are not equally long");
+            text_ += request;
+        }
+    }
+
     static constexpr std::size_t traced_rounds = 1000;
 
     static std::string traceparent(std::size_t number) {
@@ -67,7 +79,7 @@ class Requests {
     }
 
     std::size_t different_;  // then they repeat
-    std::size_t size_ = 0;
+    std::size_t size_;
     std::string text_;  // those, and `depth` more, so that as many can be sent in one piece from anywhere
 };
 
