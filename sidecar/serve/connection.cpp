@@ -16,7 +16,7 @@ constexpr std::size_t linger_bytes_max = 1024 * 1024;    // of a refused request
 constexpr unsigned linger_sweeps_max = 2;
 constexpr unsigned handshake_sweeps_max = 10;
 
-// Answers to what came in one read are written at once. One buffer for each thread: it is empty between calls.
+// Answers to what came in one read are written together. One buffer for each thread: it is empty between calls.
 thread_local std::string out_buffer;
 
 }  // namespace
@@ -25,12 +25,12 @@ Connection::~Connection() {
     if (state_ == State::parked) session_->forget();
 }
 
-bool Connection::start(uv_loop_t* loop, HandshakeQueue& handshakes, Accepted accepted) {
+bool Connection::start(uv_loop_t* loop, Outbox& outbox, HandshakeQueue& handshakes, Accepted accepted) {
     client_ = accepted.client;
     entrance_ = accepted.entrance;
     seat_ = std::move(accepted.seat);
     counters_ = http_.counters_of(entrance_.listener);
-    stream_ = Stream::adopt(loop, std::move(accepted.descriptor), *this);
+    stream_ = Stream::adopt(loop, outbox, std::move(accepted.descriptor), *this);
     if (!stream_) return false;
     if (accepted.refusal && entrance_.tls != nullptr) return false;  // a handshake only to be told no is not worth it
     refusal_ = accepted.refusal;
@@ -82,23 +82,26 @@ void Connection::answer(std::string_view bytes) {
 
 void Connection::answer_all(std::string_view bytes) {
     std::string& out = out_buffer;
-    bool more = true;
-    while (more && state_ == State::open && stream_->unwritten() == 0) {
+    while (!bytes.empty() && state_ == State::open && stream_->unwritten() == 0) {
         out.clear();
-        while (more && state_ == State::open && out.size() < entrance_.answers_bytes_max)
-            more = !bytes.empty() && answer_one(bytes, out);
-        stream_->write(out);
+        do {
+            answer_one(bytes, out);
+        } while (!bytes.empty() && state_ == State::open && out.size() < entrance_.answers_bytes_max);
+        if (state_ == State::open && bytes.empty()) {
+            stream_->write_in_this_turn(out);
+        } else {
+            stream_->write(out);
+        }
     }
     if (out.capacity() > out_bytes_kept_max) std::string{}.swap(out);
     after_answers(bytes);
 }
 
-// False when `bytes` hold no further whole request.
-bool Connection::answer_one(std::string_view& bytes, std::string& out) {
+void Connection::answer_one(std::string_view& bytes, std::string& out) {
     close_after_ = draining_;
     switch (session_->answer_one(bytes, close_after_, out)) {
         case Session::Outcome::need_more:
-            return false;
+            return;
         case Session::Outcome::answered:
             if (close_after_) state_ = State::closing;
             break;
@@ -108,10 +111,9 @@ bool Connection::answer_one(std::string_view& bytes, std::string& out) {
         case Session::Outcome::refused:
             state_ = State::closing;
             linger_ = true;
-            return false;
+            return;
     }
     sweeps_ = 0;
-    return true;
 }
 
 void Connection::after_answers(std::string_view rest) {
@@ -130,6 +132,10 @@ void Connection::resume(std::string_view response) {
     state_ = close_after_ ? State::closing : State::blocked;
     stream_->write(response);
     if (stream_->unwritten() == 0) on_drained();
+}
+
+void Connection::on_blocked() {
+    if (state_ == State::open) after_answers({});
 }
 
 void Connection::on_drained() {
@@ -166,6 +172,7 @@ void Connection::on_no_tls(bool plain) {
 
 void Connection::drain() {
     draining_ = true;
+    stream_->flush();
     if (state_ == State::parked) close_after_ = true;
     if (state_ == State::open && !mid_request()) finish();
 }

@@ -31,7 +31,7 @@ class Connection final : Stream::Listener {
 
     // Begins to read; or, to one that is refused, says why and closes. False when the connection is to be dropped: the
     // system refuses, or one that is refused would first want a handshake.
-    bool start(uv_loop_t* loop, HandshakeQueue& handshakes, Accepted accepted);
+    bool start(uv_loop_t* loop, Outbox& outbox, HandshakeQueue& handshakes, Accepted accepted);
 
     const Client& client() const { return client_; }
     const Entrance& entrance() const { return entrance_; }
@@ -77,6 +77,7 @@ class Connection final : Stream::Listener {
     void on_bytes(std::string_view bytes) override;
     void on_end() override;
     void on_lost() override;
+    void on_blocked() override;
     void on_drained() override;
     void on_no_tls(bool plain) override;
 
@@ -85,7 +86,7 @@ class Connection final : Stream::Listener {
     void refuse(const HttpError& error);
     void answer(std::string_view bytes);
     void answer_all(std::string_view bytes);
-    bool answer_one(std::string_view& bytes, std::string& out);
+    void answer_one(std::string_view& bytes, std::string& out);
     Turn turn() const;
     unsigned sweeps_max(Turn turn) const;
     void after_answers(std::string_view rest);

@@ -13,7 +13,7 @@ constexpr std::uint64_t sweep_interval_ms = 1000;
 }  // namespace
 
 ConnectionSet::ConnectionSet(uv_loop_t* loop, HttpHandler& http, RespHandler* resp)
-    : loop_{loop}, http_{http}, resp_{resp}, handshakes_{loop} {
+    : loop_{loop}, http_{http}, resp_{resp}, handshakes_{loop}, outbox_{loop} {
     turn_ = make_handle<uv_prepare_t>(this, [loop](uv_prepare_t* handle) { return uv_prepare_init(loop, handle); });
     sweep_ = make_handle<uv_timer_t>(this, [loop](uv_timer_t* handle) { return uv_timer_init(loop, handle); });
     require(turn_ && sweep_);
@@ -29,7 +29,7 @@ ConnectionSet::ConnectionSet(uv_loop_t* loop, HttpHandler& http, RespHandler* re
 void ConnectionSet::adopt(Accepted accepted) {
     auto connection =
         std::make_unique<Connection>(http_, resp_, [this](Connection& finished) { on_finished(finished); });
-    if (!connection->start(loop_, handshakes_, std::move(accepted))) return;
+    if (!connection->start(loop_, outbox_, handshakes_, std::move(accepted))) return;
     Connection* const key = connection.get();
     connections_.emplace(key, std::move(connection));
     if (draining_) key->drain();

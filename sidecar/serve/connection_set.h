@@ -36,6 +36,7 @@ class ConnectionSet {
     HttpHandler& http_;
     RespHandler* const resp_;
     HandshakeQueue handshakes_;
+    Outbox outbox_;
     bool draining_ = false;
     std::function<void()> drained_;  // until it has been called
     std::unordered_map<Connection*, std::unique_ptr<Connection>> connections_;

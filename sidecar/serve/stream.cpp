@@ -1,13 +1,15 @@
 #include "sidecar/serve/stream.h"
 
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <sys/socket.h>
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <utility>
 
 #include "sidecar/base/log.h"
-#include "sidecar/base/require.h"
 #include "sidecar/serve/tls_session.h"
 
 namespace next_id {
@@ -22,37 +24,10 @@ constexpr std::size_t encrypted_at_once_max = 256 * 1024;
 // Of one call, too. Each holds little more than what is read, or encrypted, at once.
 thread_local std::string plain_buffer, record_buffer;
 
-struct WriteRequest {
-    uv_write_t request;
-    std::string bytes;
-};
-
-bool is_unix_socket(int descriptor) {
-    sockaddr_storage address{};
-    socklen_t size = sizeof address;
-    return getsockname(descriptor, reinterpret_cast<sockaddr*>(&address), &size) == 0 && address.ss_family == AF_UNIX;
-}
-
-template <class H>
-uv_stream_t* open_stream(uv_loop_t* loop, FileDescriptor descriptor) {
-    auto handle = std::make_unique<H>();
-    int failed;
-    if constexpr (std::is_same_v<H, uv_pipe_t>)
-        failed = uv_pipe_init(loop, handle.get(), 0);
-    else
-        failed = uv_tcp_init(loop, handle.get());
-    if (failed != 0) return nullptr;
-    auto* const stream = reinterpret_cast<uv_stream_t*>(handle.release());
-    if constexpr (std::is_same_v<H, uv_pipe_t>) {
-        failed = uv_pipe_open(reinterpret_cast<uv_pipe_t*>(stream), descriptor.get());
-    } else {
-        failed = uv_tcp_open(reinterpret_cast<uv_tcp_t*>(stream), descriptor.get());
-        if (failed == 0) uv_tcp_nodelay(reinterpret_cast<uv_tcp_t*>(stream), 1);
-    }
-    stream->data = nullptr;
-    if (failed == 0) return descriptor.release(), stream;
-    uv_close(reinterpret_cast<uv_handle_t*>(stream), [](uv_handle_t* closed) { delete reinterpret_cast<H*>(closed); });
-    return nullptr;
+// Bytes that the socket took. -1: it takes no more, ever.
+ssize_t send_now(const FileDescriptor& socket, std::string_view bytes) {
+    const ssize_t size = ::send(socket.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
+    return size < 0 && (errno == EAGAIN || errno == EINTR) ? 0 : size;
 }
 
 // Of a handshake that is over.
@@ -74,7 +49,7 @@ struct Stream::Tls final : HandshakeQueue::Waiter {
 
     void on_turn() override {
         const std::string bytes = std::exchange(waiting, {});
-        stream.start_reading();
+        stream.watch();
         stream.decrypt(bytes);
     }
 
@@ -85,33 +60,24 @@ struct Stream::Tls final : HandshakeQueue::Waiter {
     std::string waiting;  // what the peer has sent of a handshake whose turn has not come; then nothing more is read
 };
 
-void Stream::CloseStream::operator()(uv_stream_t* handle) const noexcept {
-    handle->data = nullptr;
-    uv_close(reinterpret_cast<uv_handle_t*>(handle), [](uv_handle_t* closed) {
-        if (closed->type == UV_TCP)
-            delete reinterpret_cast<uv_tcp_t*>(closed);
-        else
-            delete reinterpret_cast<uv_pipe_t*>(closed);
-    });
+std::unique_ptr<Stream> Stream::adopt(uv_loop_t* loop, Outbox& outbox, FileDescriptor descriptor, Listener& listener) {
+    const int on = 1;
+    setsockopt(descriptor.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);  // a Unix socket refuses, and needs none
+    std::unique_ptr<Stream> stream{new Stream{outbox, std::move(descriptor), listener}};
+    stream->handle_ = make_handle<uv_poll_t>(
+        stream.get(), [&](uv_poll_t* handle) { return uv_poll_init(loop, handle, stream->descriptor_.get()); });
+    return stream->handle_ ? std::move(stream) : nullptr;
 }
 
-std::unique_ptr<Stream> Stream::adopt(uv_loop_t* loop, FileDescriptor descriptor, Listener& listener) {
-    uv_stream_t* const raw = is_unix_socket(descriptor.get()) ? open_stream<uv_pipe_t>(loop, std::move(descriptor))
-                                                              : open_stream<uv_tcp_t>(loop, std::move(descriptor));
-    if (raw == nullptr) return nullptr;
-    std::unique_ptr<Stream> stream{new Stream{StreamHandle{raw}, listener}};
-    raw->data = stream.get();
-    return stream;
-}
-
-Stream::Stream(StreamHandle handle, Listener& listener) : listener_{listener}, handle_{std::move(handle)} {}
+Stream::Stream(Outbox& outbox, FileDescriptor descriptor, Listener& listener)
+    : outbox_{outbox}, listener_{listener}, descriptor_{std::move(descriptor)} {}
 
 Stream::~Stream() {
-    if (!tls_ || unwritten_ != 0) return;
+    flush();
+    if (!tls_ || unwritten() != 0) return;
     record_buffer.clear();
     tls_->session.close(record_buffer);
-    uv_buf_t buffer = uv_buf_init(record_buffer.data(), static_cast<unsigned>(record_buffer.size()));
-    if (buffer.len != 0) uv_try_write(handle_.get(), &buffer, 1);
+    if (!record_buffer.empty()) send_now(descriptor_, record_buffer);
 }
 
 void Stream::secure(const TlsContext& context, HandshakeQueue& queue, HandshakeCounters& counters) {
@@ -125,32 +91,66 @@ bool Stream::handshaking() const {
 void Stream::start_reading() {
     reading_ = true;
     if (tls_ && tell_end()) return;
-    uv_read_start(
-        handle_.get(),
-        [](uv_handle_t*, std::size_t, uv_buf_t* buffer) {
-            *buffer = uv_buf_init(read_buffer.data(), read_buffer.size());
-        },
-        [](uv_stream_t* handle, ssize_t size, const uv_buf_t* buffer) {
-            auto* const self = static_cast<Stream*>(handle->data);
-            if (self == nullptr || size == 0) return;
-            if (size > 0) return self->on_read({buffer->base, static_cast<std::size_t>(size)});
-            self->stop_reading();
-            size == UV_EOF ? self->listener_.on_end() : self->listener_.on_lost();
-        });
+    watch();
 }
 
 void Stream::stop_reading() {
     reading_ = false;
-    uv_read_stop(handle_.get());
     if (tls_) tls_->queue.remove(*tls_);
+    watch();
+}
+
+// Has the loop look for what is waited for now.
+void Stream::watch() {
+    const bool reads = reading_ && !(tls_ && !tls_->waiting.empty());
+    const int events = (reads ? UV_READABLE : 0) | (unwritten() != 0 ? UV_WRITABLE : 0);
+    if (std::exchange(watched_, events) == events) return;
+    uv_poll_start(handle_.get(), events, [](uv_poll_t* handle, int status, int ready) {
+        if (auto* const self = static_cast<Stream*>(handle->data)) self->on_ready(status, ready);
+    });
+}
+
+void Stream::on_ready(int status, int events) {
+    if (status < 0) return lose();
+    if ((events & UV_WRITABLE) != 0) on_writable();
+    flush();  // a turn may bring something twice
+    if ((events & watched_ & UV_READABLE) != 0) on_readable();
+}
+
+void Stream::on_readable() {
+    const ssize_t size = recv(descriptor_.get(), read_buffer.data(), read_buffer.size(), 0);
+    if (size > 0) return on_read({read_buffer.data(), static_cast<std::size_t>(size)});
+    if (size < 0 && (errno == EAGAIN || errno == EINTR)) return;
+    if (size < 0) return lose();
+    stop_reading();
+    listener_.on_end();
+}
+
+void Stream::on_writable() {
+    const ssize_t size = send_now(descriptor_, std::string_view{kept_}.substr(written_));
+    if (size < 0) return lose();
+    written_ += static_cast<std::size_t>(size);
+    if (unwritten() != 0) return;
+    written_ = 0;
+    kept_ = {};
+    watch();
+    listener_.on_drained();
+}
+
+// The peer is gone, and with it the use of what was kept for it.
+void Stream::lose() {
+    written_ = 0;
+    kept_ = {};
+    stop_reading();
+    listener_.on_lost();
 }
 
 void Stream::on_read(std::string_view bytes) {
     if (!tls_) return listener_.on_bytes(bytes);
     if (!handshaking()) return decrypt(bytes);
-    uv_read_stop(handle_.get());
     tls_->waiting = bytes;
     tls_->queue.add(*tls_);
+    watch();
 }
 
 void Stream::decrypt(std::string_view bytes) {
@@ -186,15 +186,36 @@ void Stream::write(std::string_view bytes) {
     }
 }
 
+// Not with TLS: to encrypt an answer takes so long that nothing is gained.
+void Stream::write_in_this_turn(std::string_view bytes) {
+    if (tls_ || bytes.size() >= Outbox::bytes_max) return write(bytes);
+    if (bytes.empty()) return;
+    in_outbox_ = true;
+    outbox_.add(*this, bytes);
+}
+
+void Stream::flush() {
+    if (in_outbox_) outbox_.flush();
+}
+
+void Stream::on_flush(std::string_view bytes) {
+    in_outbox_ = false;
+    send(bytes);
+    if (unwritten() != 0) listener_.on_blocked();
+}
+
+// What the socket does not take is kept, also when the peer is gone: the owner hears of that from the loop, not in the
+// middle of its work.
 void Stream::send(std::string_view bytes) {
     if (bytes.empty()) return;
-    if (unwritten_ == 0) {
-        uv_buf_t buffer = uv_buf_init(const_cast<char*>(bytes.data()), static_cast<unsigned>(bytes.size()));
-        const int written = uv_try_write(handle_.get(), &buffer, 1);
-        if (written > 0) bytes.remove_prefix(static_cast<std::size_t>(written));
+    flush();
+    if (unwritten() == 0) {
+        const ssize_t size = send_now(descriptor_, bytes);
+        if (size > 0) bytes.remove_prefix(static_cast<std::size_t>(size));
         if (bytes.empty()) return;
     }
-    keep(bytes);  // also when the peer is gone: the owner hears of it from the loop, not in the middle of its work
+    kept_ += bytes;
+    watch();
 }
 
 void Stream::end_writing() {
@@ -203,33 +224,13 @@ void Stream::end_writing() {
         tls_->session.close(record_buffer);
         send(record_buffer);
     }
-    uv_os_fd_t descriptor = -1;
-    if (uv_fileno(reinterpret_cast<const uv_handle_t*>(handle_.get()), &descriptor) == 0) shutdown(descriptor, SHUT_WR);
+    flush();
+    shutdown(descriptor_.get(), SHUT_WR);
 }
 
 // libuv's clock is the one behind Clock, in milliseconds.
 Instant Stream::now() const {
     return Instant{std::chrono::milliseconds{uv_now(handle_->loop)}};
-}
-
-void Stream::keep(std::string_view bytes) {
-    auto kept = std::make_unique<WriteRequest>(WriteRequest{{}, std::string{bytes}});
-    kept->request.data = this;
-    unwritten_ += kept->bytes.size();
-    const uv_buf_t buffer = uv_buf_init(kept->bytes.data(), static_cast<unsigned>(kept->bytes.size()));
-    WriteRequest* const raw = kept.release();
-    const int failed = uv_write(&raw->request, handle_.get(), &buffer, 1, [](uv_write_t* request, int status) {
-        const std::unique_ptr<WriteRequest> done{reinterpret_cast<WriteRequest*>(request)};
-        if (request->handle->data == nullptr) return;  // the stream has been destroyed
-        static_cast<Stream*>(request->data)->on_written(done->bytes.size(), status);
-    });
-    require(failed == 0);  // what the peer brings about, the callback tells
-}
-
-void Stream::on_written(std::size_t size, int status) {
-    unwritten_ -= size;
-    if (status < 0) return listener_.on_lost();
-    if (unwritten_ == 0) listener_.on_drained();
 }
 
 }  // namespace next_id

@@ -14,11 +14,12 @@
 #include "sidecar/base/uv_handle.h"
 #include "sidecar/metrics/handshake_counters.h"
 #include "sidecar/serve/handshake_queue.h"
+#include "sidecar/serve/outbox.h"
 #include "sidecar/serve/tls_context.h"
 
 namespace next_id {
 
-class Stream {
+class Stream final : Outbox::Writer {
  public:
     // Told of what happens. It destroys the stream in none of these calls.
     class Listener {
@@ -26,7 +27,8 @@ class Stream {
         virtual void on_bytes(std::string_view bytes) = 0;  // valid during the call
         virtual void on_end() = 0;                          // the peer sends no more; it may still read
         virtual void on_lost() = 0;                         // nothing can be read or written any more
-        virtual void on_drained() = 0;                      // all that was kept has been written
+        virtual void on_blocked() = 0;  // of what was to be written in this turn, some had to be kept
+        virtual void on_drained() = 0;  // all that was kept has been written
         // There will be no TLS with this peer, and what is written from now on goes out as it is. `plain`: it speaks
         // something else; otherwise it has been told what is wrong.
         virtual void on_no_tls(bool plain) = 0;
@@ -35,8 +37,9 @@ class Stream {
         ~Listener() = default;
     };
 
-    // Null when the system refuses. `listener` must outlive the stream.
-    static std::unique_ptr<Stream> adopt(uv_loop_t* loop, FileDescriptor descriptor, Listener& listener);
+    // Null when the system refuses. `outbox`, of the same loop, and `listener` must outlive the stream.
+    static std::unique_ptr<Stream> adopt(uv_loop_t* loop, Outbox& outbox, FileDescriptor descriptor,
+                                         Listener& listener);
 
     ~Stream();
     Stream(const Stream&) = delete;
@@ -50,31 +53,37 @@ class Stream {
     void start_reading();
     void stop_reading();
     void write(std::string_view bytes);
-    void end_writing();                                   // the peer sees the end; reading goes on
-    Instant now() const;                                  // when the loop last looked at the clock
-    std::size_t unwritten() const { return unwritten_; }  // bytes kept, as the network will see them
+    void write_in_this_turn(std::string_view bytes);  // when the loop has read all that came, or flush() says so
+    void flush();
+    void end_writing();                                                // the peer sees the end; reading goes on
+    Instant now() const;                                               // when the loop last looked at the clock
+    std::size_t unwritten() const { return kept_.size() - written_; }  // bytes kept, as the network will see them
 
  private:
-    // Which of the two kinds a socket is, libuv decides by its handle; the owner need not know.
-    struct CloseStream {
-        void operator()(uv_stream_t* handle) const noexcept;
-    };
-    using StreamHandle = std::unique_ptr<uv_stream_t, CloseStream>;
     struct Tls;
 
-    Stream(StreamHandle handle, Listener& listener);
+    Stream(Outbox& outbox, FileDescriptor descriptor, Listener& listener);
+    void on_flush(std::string_view bytes) override;
+    void watch();
+    void on_ready(int status, int events);
+    void on_readable();
+    void on_writable();
     void on_read(std::string_view bytes);
     void decrypt(std::string_view bytes);
     bool tell_end();
     void send(std::string_view bytes);
-    void keep(std::string_view bytes);
-    void on_written(std::size_t size, int status);
+    void lose();
 
+    Outbox& outbox_;
     Listener& listener_;
+    bool in_outbox_ = false;
     bool reading_ = false;
-    std::size_t unwritten_ = 0;
+    int watched_ = 0;           // events that the loop looks for
+    std::size_t written_ = 0;   // of what is kept
+    std::string kept_;          // while there is any, what is written is appended
     std::unique_ptr<Tls> tls_;  // null: everything passes as it is
-    StreamHandle handle_;
+    FileDescriptor descriptor_;
+    Handle<uv_poll_t> handle_;  // goes first
 };
 
 }  // namespace next_id

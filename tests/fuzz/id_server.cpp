@@ -62,6 +62,7 @@ IdServer::IdServer() {
     promised(::mkdtemp(pattern.data()) != nullptr && uv_loop_init(&loop_) == 0, "there is a tmpfs, and a loop");
     directory_ = pattern;
     handshakes_ = std::make_unique<HandshakeQueue>(&loop_);
+    outbox_ = std::make_unique<Outbox>(&loop_);
     const Supply::Wiring wiring{[] {},
                                 [this](const Waiter& waiter, WaitResult result, std::span<const Range> ranges) {
                                     handler_->deliver(waiter.request, result, ranges);
@@ -74,6 +75,7 @@ IdServer::IdServer() {
 
 IdServer::~IdServer() {
     handshakes_.reset();
+    outbox_.reset();
     uv_run(&loop_, UV_RUN_DEFAULT);
     uv_loop_close(&loop_);
     std::filesystem::remove_all(directory_);
@@ -134,7 +136,7 @@ Exchange IdServer::exchange(std::span<const std::string_view> pieces, Refills re
     auto client = std::make_unique<Client>(ends[0]);
     bool finished = false;
     auto connection = std::make_unique<Connection>(*handler_, handler_.get(), [&](Connection&) { finished = true; });
-    promised(connection->start(&loop_, *handshakes_, {FileDescriptor{ends[1]}, {}, {.listener = listener}}),
+    promised(connection->start(&loop_, *outbox_, *handshakes_, {FileDescriptor{ends[1]}, {}, {.listener = listener}}),
              "there is a connection");
     const auto turn = [&] {
         settle(*client, refills);

@@ -61,6 +61,7 @@ class IdServer {
     const Catalog catalog_{{"ids", "Other Ids"}, count_max};
     std::unique_ptr<Supply> supply_, other_;
     std::unique_ptr<IdHandler> handler_;
+    std::unique_ptr<Outbox> outbox_;
     std::unique_ptr<HandshakeQueue> handshakes_;  // nobody speaks TLS here
     std::vector<Range> published_;                // in this exchange
     unsigned refills_ = 0;                        // the same

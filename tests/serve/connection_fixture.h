@@ -6,6 +6,7 @@
 
 #include <charconv>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -28,6 +29,7 @@ class ScriptedHandler final : public HttpHandler {
  public:
     bool handle(const HttpRequest& request, bool close, Connection& connection, std::string& out) override {
         ++handled;
+        if (on_request) on_request();
         if (request.target.starts_with("/park")) {
             parked.push_back({&connection, std::string{request.target}});
             return false;
@@ -61,6 +63,7 @@ class ScriptedHandler final : public HttpHandler {
         Connection* connection;
         std::string target;
     };
+    std::function<void()> on_request;
     std::deque<Parked> parked;
     unsigned handled = 0, forgotten = 0;
 };
@@ -106,7 +109,7 @@ struct ConnectionFixture : LoopFixture {
     explicit ConnectionFixture(std::pair<Peer, int> pair = unix_pair(), Entrance entrance = {})
         : peer{std::move(pair.first)} {
         connection = std::make_unique<Connection>(handler, nullptr, [this](Connection&) { ++finished; });
-        BOOST_TEST_REQUIRE(connection->start(&loop, handshakes, {FileDescriptor{pair.second}, {}, entrance}));
+        BOOST_TEST_REQUIRE(connection->start(&loop, outbox, handshakes, {FileDescriptor{pair.second}, {}, entrance}));
     }
 
     std::size_t answers() {
@@ -125,6 +128,7 @@ struct ConnectionFixture : LoopFixture {
 
     ScriptedHandler handler;
     HandshakeQueue handshakes{&loop};
+    Outbox outbox{&loop};
     unsigned finished = 0;
     Peer peer;
     std::unique_ptr<Connection> connection;

@@ -51,6 +51,18 @@ BOOST_AUTO_TEST_CASE(it_serves_many_at_a_time) {
     }
 }
 
+BOOST_AUTO_TEST_CASE(nothing_is_written_before_all_that_came_is_read) {
+    std::vector<Peer> peers;
+    for (int i = 0; i < 10; ++i) peers.push_back(connect());
+    settle();
+    for (Peer& peer : peers) peer.send(get("/a"));
+    handler.on_request = [&] {
+        for (Peer& peer : peers) BOOST_TEST(!peer.has(1));
+    };
+    BOOST_TEST_REQUIRE(run_until([&] { return handler.handled == peers.size(); }));
+    for (Peer& peer : peers) BOOST_TEST(bodies_in((peer.read(), peer.received)) == "/a");
+}
+
 BOOST_AUTO_TEST_CASE(clients_that_do_not_read_cost_the_others_nothing) {
     std::string requests;
     for (int i = 0; i < 200; ++i) requests += get("/big/10000", "X: " + std::string(500, 'x') + "\r\n");
@@ -156,6 +168,26 @@ BOOST_AUTO_TEST_CASE(drained_is_told_when_the_last_is_answered) {
     BOOST_TEST(run_until([&] { return drained == 1; }));
     settle();
     BOOST_TEST(drained == 1);
+}
+
+BOOST_AUTO_TEST_CASE(an_answer_that_was_about_to_be_written_is_written_whole) {
+    auto [slow, descriptor] = unix_pair();
+    const int bytes = 4096;
+    setsockopt(descriptor, SOL_SOCKET, SO_SNDBUF, &bytes, sizeof bytes);
+    connections->adopt({FileDescriptor{descriptor}});
+    Peer other = connect();
+    settle();
+    handler.on_request = [&] {
+        if (handler.handled == 2) drain();  // the first answer has not been written yet
+    };
+    slow.send(get("/big/60000"));
+    other.send(get("/b"));
+    BOOST_TEST_REQUIRE(run_until([&] { return handler.handled == 2; }));
+    settle();
+    BOOST_TEST(drained == 0);
+    BOOST_TEST(run_until([&] { return slow.over(); }));
+    BOOST_TEST(bodies_in(slow.received) == big_body(60000));
+    BOOST_TEST(run_until([&] { return drained == 1; }));
 }
 
 BOOST_AUTO_TEST_CASE(what_is_adopted_while_draining_is_closed_and_not_told_again) {

@@ -86,7 +86,7 @@ BOOST_AUTO_TEST_CASE(a_wait_that_expires_ends_in_503) {
     peer.send(get("/next-id") + get("/nope"));
     BOOST_TEST(run_until_waiting(1));
     supply.waiting().expire(Clock::now() + std::chrono::seconds{4}, supply.deliver());
-    BOOST_TEST(run_until_answer(peer));
+    BOOST_TEST_REQUIRE(run_until([&] { return peer.read(), answers_in(peer.received).size() == 2; }));
     const auto answers = answers_in(peer.received);
     BOOST_TEST(answers.at(0).status == 503);
     BOOST_TEST(answers.at(0).head.find("Retry-After: 1\r\n") != std::string::npos);

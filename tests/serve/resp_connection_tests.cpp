@@ -21,7 +21,7 @@ struct RespConnectionFixture : SupplyFixture, LoopFixture {
           peer{std::move(pair.first)} {
         connection = std::make_unique<Connection>(handler, &handler, [this](Connection&) { ++finished; });
         BOOST_TEST_REQUIRE(
-            connection->start(&loop, handshakes, {FileDescriptor{pair.second}, {}, entrance, {}, refusal}));
+            connection->start(&loop, outbox, handshakes, {FileDescriptor{pair.second}, {}, entrance, {}, refusal}));
     }
 
     std::string received(std::size_t bytes) {
@@ -43,6 +43,7 @@ struct RespConnectionFixture : SupplyFixture, LoopFixture {
 
     IdHandler handler{IdService{{&supply}, {{"app.ids"}, 1'000'000}}, 0, std::chrono::seconds{3}};
     HandshakeQueue handshakes{&loop};
+    Outbox outbox{&loop};
     unsigned finished = 0;
     Peer peer;
     std::unique_ptr<Connection> connection;
@@ -106,7 +107,7 @@ BOOST_AUTO_TEST_CASE(a_parked_command_is_told_when_no_ids_come) {
     BOOST_TEST(rings == 1u);
     supply.waiting().expire(never, supply.deliver());
     BOOST_TEST(received(60).starts_with("-TRYAGAIN query seq failed: "));
-    BOOST_TEST(peer.received.ends_with("\r\n+PONG\r\n"));
+    BOOST_TEST(run_until([&] { return peer.read(), peer.received.ends_with("\r\n+PONG\r\n"); }));
 }
 
 BOOST_AUTO_TEST_CASE(a_run_that_is_not_to_be_had_is_an_error_and_takes_nothing) {
