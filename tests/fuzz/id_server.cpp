@@ -121,7 +121,7 @@ void IdServer::settle(Client& client, Refills refills) {
             waiting.expire(never, supply_->deliver());
         } else {
             refill(refills);
-            std::vector<Range> scratch(slot_count / 2);
+            std::vector<Range> scratch(slot_count);  // as the refill has
             waiting.serve(supply_->window(), scratch, supply_->deliver());
         }
     }
