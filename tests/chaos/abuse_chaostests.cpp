@@ -2,11 +2,16 @@
 // then their p99 is at most twice what it is without the others. (Timed there only: it needs a machine with nothing
 // else to do.)
 #include <fcntl.h>
+#include <openssl/err.h>
+#include <openssl/ssl.h>
+#include <sched.h>
 #include <sys/socket.h>
 
 #include <algorithm>
+#include <atomic>
 #include <boost/test/unit_test.hpp>
 #include <condition_variable>
+#include <csignal>
 #include <functional>
 #include <mutex>
 
@@ -24,10 +29,18 @@ const std::string request = "GET /next-id HTTP/1.1\r\nHost: test\r\n\r\n";
 // Threads that do the same again and again until they are told to stop.
 class Crowd {
  public:
+    enum class From {
+        here,
+        elsewhere,  // from machines of their own: here they only get the CPU time that nobody else wants
+    };
+
+    explicit Crowd(From from) : from_{from} {}
     ~Crowd() { stop(); }
 
     void add(std::chrono::milliseconds pause, std::function<void()> once) {
         threads_.emplace_back([this, pause, once = std::move(once)] {
+            const sched_param any{};
+            if (from_ == From::elsewhere) BOOST_REQUIRE_EQUAL(sched_setscheduler(0, SCHED_IDLE, &any), 0);
             while (!stops_within(pause)) once();
         });
     }
@@ -42,6 +55,8 @@ class Crowd {
     }
 
  private:
+    const From from_;
+
     bool stops_within(std::chrono::milliseconds pause) {
         std::unique_lock lock{mutex_};
         return stop_.wait_for(lock, pause, [this] { return stopping_; });
@@ -77,7 +92,7 @@ Honest honest_clients(const std::string& socket, std::chrono::seconds duration) 
         std::unique_ptr<TestClient> connection;
     };
     std::vector<Client> all(clients);
-    Crowd crowd;
+    Crowd crowd{Crowd::From::here};
     for (Client& client : all) {
         client.connection = std::make_unique<TestClient>(socket);
         crowd.add(2ms, [&client] {
@@ -138,6 +153,27 @@ void ask(const std::string& address, const std::string& bytes) {
     });
 }
 
+// Whole handshakes, one after the other, and nothing else.
+class Handshakes {
+ public:
+    explicit Handshakes(std::string address) : address_{std::move(address)} {
+        std::signal(SIGPIPE, SIG_IGN);  // OpenSSL's sockets know no MSG_NOSIGNAL
+    }
+    void operator()() const {
+        const std::unique_ptr<BIO, decltype(&BIO_free_all)> connection{BIO_new_ssl_connect(context_.get()),
+                                                                       BIO_free_all};
+        BIO_set_conn_hostname(connection.get(), address_.c_str());
+        if (BIO_do_handshake(connection.get()) == 1) ++*done_;
+        ERR_clear_error();
+    }
+    std::uint64_t done() const { return *done_; }
+
+ private:
+    std::string address_;
+    std::shared_ptr<SSL_CTX> context_{SSL_CTX_new(TLS_client_method()), SSL_CTX_free};
+    std::shared_ptr<std::atomic<std::uint64_t>> done_ = std::make_shared<std::atomic<std::uint64_t>>(0);
+};
+
 struct AbuseFixture {
     AbuseFixture() {
         sidecar.set("NEXT_ID_TOKEN_FILE", sidecar.write_file("tokens", "the-token\n"));
@@ -153,7 +189,7 @@ struct AbuseFixture {
         const auto quiet = honest_clients(sidecar.socket(), timed ? 30s : 1s);
         Honest beside;
         {
-            Crowd abusers;
+            Crowd abusers{Crowd::From::elsewhere};
             add_abuses(abusers);
             beside = honest_clients(sidecar.socket(), timed ? 600s : 4s);
         }
@@ -209,20 +245,20 @@ BOOST_AUTO_TEST_CASE(of_tls) {
     sidecar.set("NEXT_ID_TLS_CERT", sidecar.write_file("cert.pem", server.pem()));
     sidecar.set("NEXT_ID_TLS_KEY", sidecar.write_file("key.pem", server.key_pem()));
     sidecar.start_ready();
-    check_that_honest_clients_do_not_suffer([this](Crowd& abusers) {
-        const std::string https = sidecar.http();
+    const Handshakes handshakes{sidecar.https()};
+    check_that_honest_clients_do_not_suffer([&](Crowd& abusers) {
+        const std::string https = sidecar.https();
         abusers.add(100ms, Slow{https, 50, "\x16\x03\x01\x02\x00\x01"});
         abusers.add(5ms, [=] { send_and_leave(https, "\x16\x03\x01\x40" + std::string(3000, '\x01')); });
         abusers.add(5ms, [=] { ask(https, request); });  // 400
-        for (int i = 0; i < 2; ++i)
-            abusers.add(1ms, [=] {
-                run_program({"timeout", "5", "openssl", "s_client", "-connect", https, "-no_ign_eof", "-quiet"});
-            });
+        for (int i = 0; i < 4; ++i) abusers.add(0ms, handshakes);
         abusers.add(200ms, [=, held = std::vector<std::shared_ptr<TestClient>>{}]() mutable {
-            if (held.size() > 500) held.clear();
+            if (held.size() > 150) held.clear();
             for (int i = 0; i < 50; ++i) regardless([&] { held.push_back(std::make_shared<TestClient>(https)); });
         });
     });
+    BOOST_TEST_MESSAGE(handshakes.done() << " handshakes");
+    BOOST_CHECK_GT(handshakes.done(), 10);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -94,7 +94,7 @@ void SidecarProcess::launch(std::optional<ProgramUser> user) {
 
 void SidecarProcess::start() {
     launch();
-    const auto bound = [&](const char* listener) { return !address(listener).empty(); };
+    const auto bound = [&](const char* listener) { return !find_address(listener).empty(); };
     bool up = false;
     wait_until(
         [&] {
@@ -165,6 +165,12 @@ bool SidecarProcess::wait_for_log(const std::string& text, std::chrono::millisec
 
 // Port 0 asks for a free one; the log says which it is, as key=value or as "key":"value".
 std::string SidecarProcess::address(const std::string& listener) const {
+    std::string found = find_address(listener);
+    if (found.empty()) throw std::logic_error{"the sidecar does not listen for " + listener};
+    return found;
+}
+
+std::string SidecarProcess::find_address(const std::string& listener) const {
     std::istringstream lines{log()};
     for (std::string line; std::getline(lines, line);) {
         if (lines.eof() || line.find("listening") == std::string::npos) continue;  // half a line, or another

@@ -71,7 +71,9 @@ class SidecarProcess {
  private:
     void launch(std::optional<ProgramUser> user = {});
     bool ended();
+    // Where it listens, as its log says. The first throws when it does not; the second is empty then.
     std::string address(const std::string& listener) const;
+    std::string find_address(const std::string& listener) const;
 
     std::string directory_;
     Environment environment_;
