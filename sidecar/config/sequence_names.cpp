@@ -2,6 +2,7 @@
 // quoted one is not.
 #include <algorithm>
 
+#include "sidecar/base/escape.h"
 #include "sidecar/config/values.h"
 
 namespace next_id {
@@ -66,7 +67,7 @@ Expected<std::vector<std::string>> parse_sequences(std::string_view text) {
         if (name.empty()) return refused;
         std::string as_given{from_here.substr(0, from_here.size() - rest.size())};
         if (std::find(known.begin(), known.end(), name) != known.end())
-            return Unexpected{"each name once, and " + as_given + " is there twice"};
+            return Unexpected{"each name once, and " + escape_text(as_given) + " is there twice"};
         known.push_back(std::move(name));
         names.push_back(std::move(as_given));
         skip_space(rest);
