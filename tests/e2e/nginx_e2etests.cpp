@@ -237,6 +237,8 @@ bool matches(const std::string& bytes, const char* pattern) {
     return std::regex_search(bytes, std::regex{pattern, std::regex::icase});
 }
 const Rule rules[] = {
+    {[](const std::string& bytes, const Verdict&, const Verdict&) { return bytes.starts_with('*'); },
+     "an asterisk in front means RESP on the Unix socket"},
     {[](const std::string&, const Verdict& ours, const Verdict& nginx) {
          return ours.statuses.front() == 404 && nginx.statuses.front() == 200 && ours.closes == nginx.closes &&
                 ours.statuses.size() == nginx.statuses.size();

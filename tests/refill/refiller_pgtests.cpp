@@ -533,9 +533,9 @@ BOOST_AUTO_TEST_CASE(a_window_outlives_its_sidecar) {
     start();
     BOOST_TEST(left() == 900u);
     BOOST_TEST(take_ids(100) == 100u);  // before any connection
+    BOOST_TEST(last_value() == "1000");
     until_state(RefillState::reserving);
     BOOST_TEST(left() == 800u);
-    BOOST_TEST(last_value() == "1000");
     use_up();
     until_full();
     use_up();
