@@ -40,8 +40,8 @@ std::string_view trimmed(std::string_view value) {
     return value;  // llhttp leaves out what is in front
 }
 
-// True iff nothing in it could end a host and its port for someone else who reads it: no white space, comma, slash,
-// user name. Empty is well: so Host is sent for a target without an authority (RFC 9112, 3.2).
+// host, [address], and either with :port, where nothing could end it for someone else who reads it: no white space,
+// comma, slash, user name. Empty is well: so Host is sent for a target without an authority (RFC 9112, 3.2).
 bool is_host_and_port(std::string_view text) {
     static constexpr auto allowed = [] {
         std::array<bool, 256> table{};
@@ -49,8 +49,17 @@ bool is_host_and_port(std::string_view text) {
             table[static_cast<unsigned char>(c)] = true;
         return table;
     }();
-    return !text.starts_with(':') &&
-           std::ranges::all_of(text, [](char c) { return allowed[static_cast<unsigned char>(c)]; });
+    if (!std::ranges::all_of(text, [](char c) { return allowed[static_cast<unsigned char>(c)]; })) return false;
+    std::size_t host_bytes = 0;
+    if (text.starts_with('[')) {
+        host_bytes = text.find(']') + 1;  // 0: there is none
+    } else {
+        host_bytes = std::min(text.find_first_of(":[]"), text.size());
+    }
+    const std::string_view rest = text.substr(host_bytes);
+    if (rest.empty()) return true;
+    return host_bytes != 0 && rest.front() == ':' &&
+           std::ranges::all_of(rest.substr(1), [](char c) { return c >= '0' && c <= '9'; });
 }
 
 // True iff each CR and LF is half of a CR LF, no line begins with white space or a colon, and no byte is NUL. llhttp 8

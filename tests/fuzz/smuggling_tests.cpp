@@ -251,7 +251,14 @@ BOOST_AUTO_TEST_CASE(a_host_is_a_name_or_an_address_and_perhaps_a_port) {
         {with_host(" [::1]:8080"), both},
         {with_host(" A_b-c~1.%20"), both},
         {with_host(""), both},  // as for a target without an authority (RFC 9112, 3.2)
+        {with_host(" a:"), both},
         {with_host(" :80"), refused},
+        {with_host(" a:8:0"), refused},
+        {with_host(" a:b"), refused},
+        {with_host(" a]"), refused},
+        {with_host(" ::1"), refused},
+        {with_host(" [::1"), refused},
+        {with_host(" [::1]8080"), refused},
         {with_host(" a b"), refused},
         {with_host(" a, b"), refused},
         {with_host(" a/b"), refused},
@@ -262,6 +269,7 @@ BOOST_AUTO_TEST_CASE(a_host_is_a_name_or_an_address_and_perhaps_a_port) {
         {with_host(" a#b"), refused},
         {with_host(" \xc3\xa9"), refused},
         {target("http://a\\b/next-id") + next, refused},
+        {target("http://a:8:0/next-id") + next, refused},
         {target("http://a,b/next-id") + next, refused},
     });
 }
