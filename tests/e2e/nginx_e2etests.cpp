@@ -268,13 +268,14 @@ const Rule rules[] = {
      },
      "of several Connection headers nginx reads the last; here a close in any of them closes"},
     {[](const std::string& bytes, const Verdict& ours, const Verdict& nginx) {
-         return nginx.closes && !ours.closes && matches(bytes, "Connection:.*([^ \\t:,]close|close[^ \\t\\r\\n,])");
+         return nginx.closes && !ours.closes &&
+                matches(bytes, "Connection:(.*,)?[ \\t]*([^ \\t,][^,\\r\\n]*close|.*close[^ \\t\\r\\n,])");
      },
      "nginx finds close anywhere in Connection; here it must be an item of the list"},
     {[](const std::string& bytes, const Verdict&, const Verdict& nginx) {
-         return nginx.statuses.back() == 400 && matches(bytes, "Host:[^\\n]*\\t");
+         return nginx.statuses.back() == 400 && matches(bytes, "(Host|Content-Length):[^\\n]*\\t");
      },
-     "a tab around a value is white space (RFC 9110, 5.6.3), but not to nginx in Host"},
+     "a tab around a value is white space (RFC 9110, 5.6.3), but not to nginx in these two"},
     {[](const std::string& bytes, const Verdict&, const Verdict& nginx) {
          return nginx.statuses == std::vector{400} && matches(bytes, "://[^ /]*%");
      },
