@@ -15,12 +15,11 @@ Outbox::Outbox(uv_loop_t* loop) {
     before_waiting_ =
         make_handle<uv_prepare_t>(this, [loop](uv_prepare_t* handle) { return uv_prepare_init(loop, handle); });
     require(after_reading_ && before_waiting_);
-    uv_check_start(after_reading_.get(), [](uv_check_t* handle) {
+    constexpr auto on_turn = [](auto* handle) {
         if (auto* const self = static_cast<Outbox*>(handle->data)) self->flush();
-    });
-    uv_prepare_start(before_waiting_.get(), [](uv_prepare_t* handle) {
-        if (auto* const self = static_cast<Outbox*>(handle->data)) self->flush();
-    });
+    };
+    uv_check_start(after_reading_.get(), on_turn);
+    uv_prepare_start(before_waiting_.get(), on_turn);
     // No reason for the loop to go on.
     uv_unref(reinterpret_cast<uv_handle_t*>(after_reading_.get()));
     uv_unref(reinterpret_cast<uv_handle_t*>(before_waiting_.get()));

@@ -25,8 +25,8 @@
 #include <vector>
 
 #include "tests/bench/address.h"
-#include "tests/bench/histogram.h"
 #include "tests/bench/answer.h"
+#include "tests/bench/histogram.h"
 #include "tests/bench/requests.h"
 
 namespace next_id::bench {
@@ -87,7 +87,7 @@ class IdFile {
         const std::size_t found = body.find(key);
         if (found != std::string_view::npos) {
             body.remove_prefix(found + key.size());
-        } else if (body.starts_with('{')) {
+        } else if (body.find_first_of("-0123456789") != 0) {  // else it is the ID: over RESP, or as text
             throw std::runtime_error("an answer without an ID: " + std::string(body));
         }
         body.remove_prefix(body.starts_with('"') ? 1 : 0);  // format=string

@@ -253,7 +253,7 @@ BOOST_AUTO_TEST_CASE(of_tls) {
         abusers.add(5ms, [=] { ask(https, request); });  // 400
         for (int i = 0; i < 4; ++i) abusers.add(0ms, handshakes);
         abusers.add(200ms, [=, held = std::vector<std::shared_ptr<TestClient>>{}]() mutable {
-            if (held.size() > 150) held.clear();
+            if (held.size() > 150) held.clear();  // below the limit of one client: handshakes shall get in
             for (int i = 0; i < 50; ++i) regardless([&] { held.push_back(std::make_shared<TestClient>(https)); });
         });
     });

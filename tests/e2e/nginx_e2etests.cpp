@@ -237,7 +237,9 @@ bool matches(const std::string& bytes, const char* pattern) {
     return std::regex_search(bytes, std::regex{pattern, std::regex::icase});
 }
 const Rule rules[] = {
-    {[](const std::string& bytes, const Verdict&, const Verdict&) { return bytes.starts_with('*'); },
+    {[](const std::string& bytes, const Verdict& ours, const Verdict&) {
+         return bytes.starts_with('*') && ours.statuses == std::vector{9};
+     },
      "an asterisk in front means RESP on the Unix socket"},
     {[](const std::string&, const Verdict& ours, const Verdict& nginx) {
          return ours.statuses.front() == 404 && nginx.statuses.front() == 200 && ours.closes == nginx.closes &&
@@ -275,7 +277,7 @@ const Rule rules[] = {
     {[](const std::string& bytes, const Verdict&, const Verdict& nginx) {
          return nginx.statuses.back() == 400 && matches(bytes, "(Host|Content-Length):[^\\n]*\\t");
      },
-     "a tab around a value is white space (RFC 9110, 5.6.3), but not to nginx in these two"},
+     "a tab around a value is white space (RFC 9110, 5.6.3), but not to nginx in Host or Content-Length"},
     {[](const std::string& bytes, const Verdict&, const Verdict& nginx) {
          return nginx.statuses == std::vector{400} && matches(bytes, "://[^ /]*%");
      },
