@@ -180,6 +180,10 @@ BOOST_AUTO_TEST_CASE(limits_hold_as_for_http) {
     BOOST_CHECK_EQUAL(TestClient{sidecar.socket()}.get("/next-id").status, 200);
     BOOST_CHECK(cli({"INCR", key}).starts_with("RATELIMITED this client has used up"));
 
+    BOOST_REQUIRE(wait_until([&] {  // until then those above may still have the seats
+        return sidecar.ask_admin("/metrics").body.find("next_id_connections{listener=\"socket\"} 0\n") !=
+               std::string::npos;
+    }));
     TestClient one{sidecar.socket()}, two{sidecar.resp()};
     BOOST_CHECK(wait_until(
         [&] { return cli({"PING"}).find("as many connections as --connections-max allows") != std::string::npos; }));
