@@ -162,6 +162,8 @@ BOOST_AUTO_TEST_CASE(chance_bytes_are_not_sound) {
     BOOST_TEST(!window.sound());
     slots[0].first = std::uint64_t(INT64_MIN) - 4;  // and 2^64-1 IDs would have room behind it
     BOOST_TEST(!window.sound());
+    header.cursor = 2, slots[0].first = INT64_MAX;  // what is left goes on at the other end of int64
+    BOOST_TEST(!window.sound());
     header.cursor = 0, slots[0].first = 1, slots[0].count = 0;
     BOOST_TEST(!window.sound());
     slots[0].count = 3, slots[0].step = 0;
