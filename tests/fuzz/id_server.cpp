@@ -26,6 +26,13 @@ std::unique_ptr<WindowFile> open_window(const std::string& directory, const std:
     return std::move(*window);
 }
 
+std::size_t count_handles(uv_loop_t& loop) {
+    std::size_t count = 0;
+    uv_walk(
+        &loop, [](uv_handle_t*, void* counted) { ++*static_cast<std::size_t*>(counted); }, &count);
+    return count;
+}
+
 }  // namespace
 
 class IdServer::Client {
@@ -63,6 +70,7 @@ IdServer::IdServer() {
     directory_ = pattern;
     handshakes_ = std::make_unique<HandshakeQueue>(&loop_);
     outbox_ = std::make_unique<Outbox>(&loop_);
+    own_handles_ = count_handles(loop_);
     const Supply::Wiring wiring{[] {},
                                 [this](const Waiter& waiter, WaitResult result, std::span<const Range> ranges) {
                                     handler_->deliver(waiter.request, result, ranges);
@@ -117,12 +125,14 @@ void IdServer::settle(Client& client, Refills refills) {
             if (!news) return;
             continue;
         }
+        // As the refill does: what is there goes to those who wait, before there is more.
+        std::vector<Range> scratch(slot_count);
+        waiting.serve(supply_->window(), scratch, supply_->deliver());
+        if (waiting.empty()) continue;
         if (refills == Refills::none || refills_ > refills_max) {
             waiting.expire(never, supply_->deliver());
         } else {
             refill(refills);
-            std::vector<Range> scratch(slot_count);  // as the refill has
-            waiting.serve(supply_->window(), scratch, supply_->deliver());
         }
     }
     promised(false, "a session comes to rest");
@@ -156,7 +166,7 @@ Exchange IdServer::exchange(std::span<const std::string_view> pieces, Refills re
     promised(finished, "a connection does not outlive its client");
     connection.reset();
     uv_run(&loop_, UV_RUN_NOWAIT);
-    promised(uv_loop_alive(&loop_) == 0, "a connection leaves nothing open");
+    promised(count_handles(loop_) == own_handles_, "a connection leaves nothing open");
     promised(supply_->waiting().empty() && other_->waiting().empty(), "nobody waits for a connection that has gone");
     exchange.taken = ids_that_left();
     return exchange;

@@ -63,6 +63,7 @@ class IdServer {
     std::unique_ptr<IdHandler> handler_;
     std::unique_ptr<Outbox> outbox_;
     std::unique_ptr<HandshakeQueue> handshakes_;  // nobody speaks TLS here
+    std::size_t own_handles_ = 0;                 // of the loop, without a connection
     std::vector<Range> published_;                // in this exchange
     unsigned refills_ = 0;                        // the same
 };
