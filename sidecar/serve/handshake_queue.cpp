@@ -1,33 +1,98 @@
 #include "sidecar/serve/handshake_queue.h"
 
-#include "sidecar/base/require.h"
+#include <sys/resource.h>
+
+#include <system_error>
+#include <utility>
+
+#include "sidecar/base/log.h"
 
 namespace next_id {
 
-HandshakeQueue::HandshakeQueue(uv_loop_t* loop) {
-    turn_ = make_handle<uv_idle_t>(this, [loop](uv_idle_t* handle) { return uv_idle_init(loop, handle); });
-    require(turn_ != nullptr);
+namespace {
+
+// A tenth of the CPU is left to it when the loop's thread wants it all.
+constexpr int niceness = 10;
+
+void take(HandshakeQueue::Step& step) {
+    step.session->receive(step.bytes, step.plain, step.out);
 }
 
-void HandshakeQueue::add(Waiter& waiter) {
-    waiting_.push_back(&waiter);
-    uv_idle_start(turn_.get(), [](uv_idle_t* handle) {
-        if (auto* const self = static_cast<HandshakeQueue*>(handle->data)) self->on_turn();
-    });
+}  // namespace
+
+HandshakeQueue::HandshakeQueue(uv_loop_t* loop) : bell_{loop, [this] { on_done(); }} {}
+
+HandshakeQueue::~HandshakeQueue() {
+    if (!thread_.joinable()) return;
+    {
+        const std::scoped_lock lock{mutex_};
+        stopping_ = true;
+    }
+    added_.notify_one();
+    thread_.join();
+}
+
+void HandshakeQueue::add(Waiter& waiter, Step step) {
+    if (!thread_.joinable() && !start()) {
+        take(step);
+        return waiter.on_step(std::move(step));
+    }
+    {
+        const std::scoped_lock lock{mutex_};
+        waiting_.push_back({&waiter, std::move(step)});
+    }
+    added_.notify_one();
 }
 
 void HandshakeQueue::remove(Waiter& waiter) {
-    std::erase(waiting_, &waiter);
+    const auto is_its_own = [&](const Entry& entry) { return entry.waiter == &waiter; };
+    const std::scoped_lock lock{mutex_};
+    std::erase_if(waiting_, is_its_own);
+    std::erase_if(done_, is_its_own);
+    if (current_ == &waiter) current_ = nullptr;
 }
 
-void HandshakeQueue::on_turn() {
-    if (waiting_.empty()) {
-        uv_idle_stop(turn_.get());
-        return;
+bool HandshakeQueue::start() {
+    try {
+        thread_ = std::thread{[this] { take_steps(); }};
+        return true;
+    } catch (const std::system_error& error) {
+        log::warn("no thread for TLS handshakes, so requests wait for them; raise the limit of processes and threads",
+                  {{"reason", error.code().message()}});
+        return false;
     }
-    Waiter& next = *waiting_.front();
-    waiting_.pop_front();
-    next.on_turn();
+}
+
+void HandshakeQueue::take_steps() {
+    setpriority(PRIO_PROCESS, 0, niceness);  // of this thread: Linux has a priority for each
+    std::unique_lock lock{mutex_};
+    for (;;) {
+        added_.wait(lock, [this] { return stopping_ || !waiting_.empty(); });
+        if (stopping_) return;
+        Entry entry = std::move(waiting_.front());
+        waiting_.pop_front();
+        current_ = entry.waiter;
+        lock.unlock();
+        take(entry.step);
+        lock.lock();
+        if (std::exchange(current_, nullptr) == nullptr) continue;
+        done_.push_back(std::move(entry));
+        bell_.ring();
+    }
+}
+
+// One by one: what is told of may remove another.
+void HandshakeQueue::on_done() {
+    for (;;) {
+        Entry entry;
+        {
+            const std::scoped_lock lock{mutex_};
+            if (done_.empty()) return;
+            entry = std::move(done_.front());
+            done_.pop_front();
+        }
+        entry.waiter->on_step(std::move(entry.step));
+    }
 }
 
 }  // namespace next_id

@@ -1,37 +1,65 @@
-// Whose turn it is to go on with a TLS handshake. A step of one takes as long as a hundred requests, so a turn of the
-// loop has one step, first come, first served: whoever is connected already is answered between any two. One a loop, on
-// its thread.
+// The steps of TLS handshakes, taken by a thread of their own, one at a time, first come, first served. A step takes as
+// long as a hundred requests: whoever is connected already does not wait for it, and where both threads want the CPU,
+// the one of the loop gets most of it. One queue a loop, on whose thread all but the steps happens.
 #pragma once
 
 #include <uv.h>
 
+#include <condition_variable>
 #include <deque>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
 
-#include "sidecar/base/uv_handle.h"
+#include "sidecar/base/doorbell.h"
+#include "sidecar/serve/tls_session.h"
 
 namespace next_id {
 
 class HandshakeQueue {
  public:
+    struct Step {
+        std::unique_ptr<TlsSession> session;
+        std::string bytes;       // that came from the network
+        std::string plain, out;  // when it is done: as TlsSession::receive() has left them
+    };
+
     class Waiter {
      public:
-        virtual void on_turn() = 0;  // may destroy the waiter
+        virtual void on_step(Step done) = 0;  // may destroy the waiter
 
      protected:
         ~Waiter() = default;
     };
 
     explicit HandshakeQueue(uv_loop_t* loop);
+    ~HandshakeQueue();  // waits for the step that is being taken
+    HandshakeQueue(const HandshakeQueue&) = delete;
+    HandshakeQueue& operator=(const HandshakeQueue&) = delete;
 
-    // Once in the queue at most; out of it when its turn comes.
-    void add(Waiter& waiter);
+    // A waiter has one step in the queue at most. It is told at once only if the system gives no thread.
+    void add(Waiter& waiter, Step step);
+    // The waiter is not told, and its session is destroyed.
     void remove(Waiter& waiter);
 
  private:
-    void on_turn();
+    struct Entry {
+        Waiter* waiter = nullptr;
+        Step step;
+    };
 
-    std::deque<Waiter*> waiting_;
-    Handle<uv_idle_t> turn_;  // runs while anybody waits
+    bool start();
+    void take_steps();
+    void on_done();
+
+    const Doorbell bell_;
+    std::mutex mutex_;  // guards all of what follows but the thread
+    std::condition_variable added_;
+    std::deque<Entry> waiting_, done_;
+    Waiter* current_ = nullptr;  // whose step is being taken, unless it was removed meanwhile
+    bool stopping_ = false;
+    std::thread thread_;  // from the first step on
 };
 
 }  // namespace next_id

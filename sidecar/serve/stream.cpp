@@ -40,24 +40,20 @@ HandshakeCounters::Result result_of(TlsSession::State state) {
 }  // namespace
 
 struct Stream::Tls final : HandshakeQueue::Waiter {
-    Tls(Stream& owner, const TlsContext& context, HandshakeQueue& turns, HandshakeCounters& tally)
-        : stream{owner}, queue{turns}, counters{tally}, session{context} {}
+    Tls(Stream& owner, const TlsContext& context, HandshakeQueue& steps, HandshakeCounters& tally)
+        : stream{owner}, queue{steps}, counters{tally}, session{std::make_unique<TlsSession>(context)} {}
     ~Tls() {
         queue.remove(*this);
-        if (session.state() == TlsSession::State::handshaking) counters.ended(HandshakeCounters::Result::abandoned);
+        if (handshaking()) counters.ended(HandshakeCounters::Result::abandoned);
     }
 
-    void on_turn() override {
-        const std::string bytes = std::exchange(waiting, {});
-        stream.watch();
-        stream.decrypt(bytes);
-    }
+    bool handshaking() const { return !session || session->state() == TlsSession::State::handshaking; }
+    void on_step(HandshakeQueue::Step done) override { stream.on_handshake(std::move(done)); }
 
     Stream& stream;
     HandshakeQueue& queue;
     HandshakeCounters& counters;
-    TlsSession session;
-    std::string waiting;  // what the peer has sent of a handshake whose turn has not come; then nothing more is read
+    std::unique_ptr<TlsSession> session;  // null: in the queue, and nothing more is read until it is back
 };
 
 std::unique_ptr<Stream> Stream::adopt(uv_loop_t* loop, Outbox& outbox, FileDescriptor descriptor, Listener& listener) {
@@ -74,9 +70,9 @@ Stream::Stream(Outbox& outbox, FileDescriptor descriptor, Listener& listener)
 
 Stream::~Stream() {
     flush();
-    if (!tls_ || unwritten() != 0) return;
+    if (!tls_ || !tls_->session || unwritten() != 0) return;
     record_buffer.clear();
-    tls_->session.close(record_buffer);
+    tls_->session->close(record_buffer);
     if (!record_buffer.empty()) send_now(descriptor_, record_buffer);
 }
 
@@ -85,7 +81,7 @@ void Stream::secure(const TlsContext& context, HandshakeQueue& queue, HandshakeC
 }
 
 bool Stream::handshaking() const {
-    return tls_ && tls_->session.state() == TlsSession::State::handshaking;
+    return tls_ && tls_->handshaking();
 }
 
 void Stream::start_reading() {
@@ -102,7 +98,7 @@ void Stream::stop_reading() {
 
 // Has the loop look for what is waited for now.
 void Stream::watch() {
-    const bool reads = reading_ && !(tls_ && !tls_->waiting.empty());
+    const bool reads = reading_ && !(tls_ && !tls_->session);
     const int events = (reads ? UV_READABLE : 0) | (unwritten() != 0 ? UV_WRITABLE : 0);
     if (std::exchange(watched_, events) == events) return;
     uv_poll_start(handle_.get(), events, [](uv_poll_t* handle, int status, int ready) {
@@ -148,30 +144,42 @@ void Stream::lose() {
 void Stream::on_read(std::string_view bytes) {
     if (!tls_) return listener_.on_bytes(bytes);
     if (!handshaking()) return decrypt(bytes);
-    tls_->waiting = bytes;
-    tls_->queue.add(*tls_);
+    HandshakeQueue::Step step{std::move(tls_->session), std::string{bytes}, {}, {}};
     watch();
+    tls_->queue.add(*tls_, std::move(step));
+}
+
+void Stream::on_handshake(HandshakeQueue::Step step) {
+    tls_->session = std::move(step.session);
+    watch();
+    send(step.out);
+    const TlsSession::State state = tls_->session->state();
+    if (state != TlsSession::State::handshaking) tls_->counters.ended(result_of(state));
+    if (state == TlsSession::State::not_tls || state == TlsSession::State::failed) {
+        log::debug("a TLS handshake failed", {{"reason", tls_->session->error()}});
+        tls_.reset();
+        return listener_.on_no_tls(state == TlsSession::State::not_tls);
+    }
+    hand_on(step.plain);
 }
 
 void Stream::decrypt(std::string_view bytes) {
     plain_buffer.clear();
     record_buffer.clear();
-    const bool was_handshaking = handshaking();
-    const TlsSession::State state = tls_->session.receive(bytes, plain_buffer, record_buffer);
+    tls_->session->receive(bytes, plain_buffer, record_buffer);
     send(record_buffer);
-    if (was_handshaking && state != TlsSession::State::handshaking) tls_->counters.ended(result_of(state));
-    if (was_handshaking && (state == TlsSession::State::not_tls || state == TlsSession::State::failed)) {
-        log::debug("a TLS handshake failed", {{"reason", tls_->session.error()}});
-        tls_.reset();
-        return listener_.on_no_tls(state == TlsSession::State::not_tls);
-    }
-    if (!plain_buffer.empty()) listener_.on_bytes(plain_buffer);
+    hand_on(plain_buffer);
+}
+
+void Stream::hand_on(std::string_view plain) {
+    if (!plain.empty()) listener_.on_bytes(plain);
     if (reading_) tell_end();
 }
 
 // True iff the TLS session is over; its listener hears of it only while it reads, as with the end of a socket.
 bool Stream::tell_end() {
-    const TlsSession::State state = tls_->session.state();
+    if (handshaking()) return false;
+    const TlsSession::State state = tls_->session->state();
     if (state == TlsSession::State::ended) return listener_.on_end(), true;
     if (state == TlsSession::State::failed) return listener_.on_lost(), true;
     return false;
@@ -181,7 +189,7 @@ void Stream::write(std::string_view bytes) {
     if (!tls_) return send(bytes);
     for (; !bytes.empty(); bytes.remove_prefix(std::min(encrypted_at_once_max, bytes.size()))) {
         record_buffer.clear();
-        tls_->session.write(bytes.substr(0, encrypted_at_once_max), record_buffer);
+        tls_->session->write(bytes.substr(0, encrypted_at_once_max), record_buffer);
         send(record_buffer);
     }
 }
@@ -221,7 +229,7 @@ void Stream::send(std::string_view bytes) {
 void Stream::end_writing() {
     if (tls_) {
         record_buffer.clear();
-        tls_->session.close(record_buffer);
+        tls_->session->close(record_buffer);
         send(record_buffer);
     }
     flush();

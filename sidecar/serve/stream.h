@@ -69,7 +69,9 @@ class Stream final : Outbox::Writer {
     void on_readable();
     void on_writable();
     void on_read(std::string_view bytes);
+    void on_handshake(HandshakeQueue::Step step);
     void decrypt(std::string_view bytes);
+    void hand_on(std::string_view plain);
     bool tell_end();
     void send(std::string_view bytes);
     void lose();

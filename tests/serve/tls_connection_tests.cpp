@@ -37,7 +37,7 @@ struct TlsConnectionFixture : Served, ConnectionFixture {
         return run_until([&] { return pump(), answers() >= count; });
     }
     bool connect() {
-        return run_until([&] { return pump(), client.connected(); });
+        return run_until([&] { return pump(), client.connected() && handshakes_counted()[0] == 1; });
     }
     bool run_until_finished() {
         const bool over = run_until([&] { return pump(), finished != 0; });
