@@ -2,9 +2,11 @@
 
 #include <sys/resource.h>
 
+#include <string>
 #include <system_error>
 #include <utility>
 
+#include "sidecar/base/clock.h"
 #include "sidecar/base/log.h"
 
 namespace next_id {
@@ -57,8 +59,10 @@ bool HandshakeQueue::start() {
         thread_ = std::thread{[this] { take_steps(); }};
         return true;
     } catch (const std::system_error& error) {
-        log::warn("no thread for TLS handshakes, so requests wait for them; raise the limit of processes and threads",
-                  {{"reason", error.code().message()}});
+        const auto line = no_thread_.failed("TLS handshakes have no thread, so requests wait for them (" +
+                                                error.code().message() + "); raise the limit of processes and threads",
+                                            Clock::now());
+        if (line) log::warn(*line);
         return false;
     }
 }

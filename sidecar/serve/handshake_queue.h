@@ -13,6 +13,7 @@
 #include <thread>
 
 #include "sidecar/base/doorbell.h"
+#include "sidecar/base/repeated_failure.h"
 #include "sidecar/serve/tls_session.h"
 
 namespace next_id {
@@ -54,12 +55,14 @@ class HandshakeQueue {
     void on_done();
 
     const Doorbell bell_;
-    std::mutex mutex_;  // guards all of what follows but the thread
+    RepeatedFailure no_thread_;
+    std::thread thread_;  // from the first step on
+
+    std::mutex mutex_;  // guards all of what follows
     std::condition_variable added_;
     std::deque<Entry> waiting_, done_;
     Waiter* current_ = nullptr;  // whose step is being taken, unless it was removed meanwhile
     bool stopping_ = false;
-    std::thread thread_;  // from the first step on
 };
 
 }  // namespace next_id

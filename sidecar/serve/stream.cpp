@@ -43,7 +43,7 @@ struct Stream::Tls final : HandshakeQueue::Waiter {
     Tls(Stream& owner, const TlsContext& context, HandshakeQueue& steps, HandshakeCounters& tally)
         : stream{owner}, queue{steps}, counters{tally}, session{std::make_unique<TlsSession>(context)} {}
     ~Tls() {
-        queue.remove(*this);
+        if (!session) queue.remove(*this);
         if (handshaking()) counters.ended(HandshakeCounters::Result::abandoned);
     }
 
@@ -92,7 +92,7 @@ void Stream::start_reading() {
 
 void Stream::stop_reading() {
     reading_ = false;
-    if (tls_) tls_->queue.remove(*tls_);
+    if (tls_ && !tls_->session) tls_->queue.remove(*tls_);
     watch();
 }
 
