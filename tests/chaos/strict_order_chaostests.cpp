@@ -160,6 +160,7 @@ BOOST_AUTO_TEST_CASE(cache_above_1_is_refused_and_cured) {
     const std::string sequence = new_sequence("CACHE 2");
     const auto one = strict(sequence, {{"NEXT_ID_WAIT_MAX", "200ms"}});
     one->start();
+    BOOST_REQUIRE(one->wait_for_log("sequence refused"));
     TestClient client{one->http()};
     const TestAnswer answer = client.get("/next-id");
     BOOST_CHECK_EQUAL(answer.status, 503);

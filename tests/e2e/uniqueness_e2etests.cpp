@@ -97,7 +97,7 @@ BOOST_AUTO_TEST_CASE(a_sequence_is_given_out_to_its_very_end_and_then_503_says_s
     constexpr std::int64_t end = std::numeric_limits<std::int64_t>::max();
     const std::string sequence = new_sequence();
     shared_postgres().psql("SELECT setval('" + sequence + "', " + std::to_string(end - 150) + ")");
-    const auto sidecar = sidecar_of(sequence, {{"NEXT_ID_WAIT_MAX", "100ms"}});
+    const auto sidecar = sidecar_of(sequence, {{"NEXT_ID_WAIT_MAX", "1s"}});
     sidecar->start_ready();
     TestClient client{sidecar->http()};
     TestAnswer last;
@@ -115,7 +115,7 @@ BOOST_AUTO_TEST_CASE(a_sequence_that_starts_near_its_end_loses_none_of_what_it_h
     const std::string started = new_sequence("START 900 MAXVALUE 1000"), restarted = new_sequence("MAXVALUE 1000");
     shared_postgres().psql("ALTER SEQUENCE " + restarted + " RESTART 900");
     for (const std::string& sequence : {started, restarted}) {
-        const auto sidecar = sidecar_of(sequence, {{"NEXT_ID_WAIT_MAX", "100ms"}});
+        const auto sidecar = sidecar_of(sequence, {{"NEXT_ID_WAIT_MAX", "1s"}});
         sidecar->start_ready();
         TestClient client{sidecar->http()};
         TestAnswer last;
@@ -128,7 +128,7 @@ BOOST_AUTO_TEST_CASE(a_sequence_that_starts_near_its_end_loses_none_of_what_it_h
 
 BOOST_AUTO_TEST_CASE(block_mode_gives_out_the_last_whole_block_and_ends) {
     const std::string sequence = new_sequence("START 9223372036854775000 INCREMENT 500");
-    const auto sidecar = sidecar_of(sequence, {{"NEXT_ID_INCREMENT", "block"}, {"NEXT_ID_WAIT_MAX", "100ms"}});
+    const auto sidecar = sidecar_of(sequence, {{"NEXT_ID_INCREMENT", "block"}, {"NEXT_ID_WAIT_MAX", "1s"}});
     shared_postgres().psql("SELECT nextval('" + sequence + "')");
     sidecar->start_ready();
     TestClient client{sidecar->http()};
