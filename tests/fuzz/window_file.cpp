@@ -87,7 +87,7 @@ std::vector<Range> merged(const std::vector<Range>& ranges) {
 // Takes all there is, in requests whose sizes the input decides.
 std::vector<Range> take_all(Layout& window, std::string_view sizes) {
     std::vector<Range> taken, room(slot_count);
-    for (std::size_t i = 0; i < 64; ++i) {
+    for (std::size_t i = 0; i < sizes.size() + 2 * slot_count; ++i) {
         const std::uint64_t n = i < sizes.size() ? 1 + static_cast<unsigned char>(sizes[i]) : UINT64_MAX;
         const Taken result = window.take(n, room, true);
         if (result.result == TakeResult::dry) return taken;
