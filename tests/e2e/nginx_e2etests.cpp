@@ -271,7 +271,7 @@ const Rule rules[] = {
      "of several Connection headers nginx reads the last; here a close in any of them closes"},
     {[](const std::string& bytes, const Verdict& ours, const Verdict& nginx) {
          return nginx.closes && !ours.closes &&
-                matches(bytes, "Connection:(.*,)?[ \\t]*([^ \\t,][^,\\r\\n]*close|.*close[^ \\t\\r\\n,])");
+                matches(bytes, "Connection:(.*,)?[ \\t]*([^ \\t,][^,\\r\\n]*close|.*close[ \\t]*[^ \\t\\r\\n,])");
      },
      "nginx finds close anywhere in Connection; here it must be an item of the list"},
     {[](const std::string& bytes, const Verdict&, const Verdict& nginx) {
