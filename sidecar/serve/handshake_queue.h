@@ -22,8 +22,8 @@ class HandshakeQueue {
  public:
     struct Step {
         std::unique_ptr<TlsSession> session;
-        std::string bytes;       // that came from the network
-        std::string plain, out;  // when it is done: as TlsSession::receive() has left them
+        std::string bytes;                 // that came from the network
+        std::string plain = {}, out = {};  // when it is done: as TlsSession::receive() has left them
     };
 
     class Waiter {

@@ -144,7 +144,7 @@ void Stream::lose() {
 void Stream::on_read(std::string_view bytes) {
     if (!tls_) return listener_.on_bytes(bytes);
     if (!handshaking()) return decrypt(bytes);
-    HandshakeQueue::Step step{std::move(tls_->session), std::string{bytes}, {}, {}};
+    HandshakeQueue::Step step{std::move(tls_->session), std::string{bytes}};
     watch();
     tls_->queue.add(*tls_, std::move(step));
 }

@@ -51,7 +51,7 @@ struct QueueFixture : LoopFixture, Taking {
     // Bytes that make a step short, if they are no beginning of TLS.
     Handshake& add(const TlsContext& of, std::string bytes) {
         handshakes.push_back(std::make_unique<Handshake>(*this, static_cast<int>(handshakes.size())));
-        queue->add(*handshakes.back(), {std::make_unique<TlsSession>(of), std::move(bytes), {}, {}});
+        queue->add(*handshakes.back(), {std::make_unique<TlsSession>(of), std::move(bytes)});
         return *handshakes.back();
     }
     Handshake& add() { return add(context, "no TLS"); }
@@ -103,7 +103,7 @@ BOOST_AUTO_TEST_CASE(who_has_gone_is_not_told) {
     BOOST_TEST(run_until([&] { return !order.empty(); }));
     settle();
     BOOST_TEST(order == std::vector{2}, boost::test_tools::per_element());
-    queue->add(waiting, {std::make_unique<TlsSession>(context), "no TLS", {}, {}});
+    queue->add(waiting, {std::make_unique<TlsSession>(context), "no TLS"});
     BOOST_TEST(run_until([&] { return order.size() == 2; }));
 }
 
@@ -114,7 +114,7 @@ BOOST_AUTO_TEST_CASE(who_is_told_may_remove_others_that_are_done) {
         QueueFixture& fixture;
     } remover{*this};
     add_hello();
-    queue->add(remover, {std::make_unique<TlsSession>(context), "no TLS", {}, {}});
+    queue->add(remover, {std::make_unique<TlsSession>(context), "no TLS"});
     add();
     add();
     may_end.count_down();
