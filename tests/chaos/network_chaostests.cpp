@@ -113,7 +113,7 @@ BOOST_AUTO_TEST_CASE(a_slow_network_delays_no_answer_that_the_window_has) {
 }
 
 BOOST_AUTO_TEST_CASE(a_network_slower_than_the_deadline_still_brings_ids) {
-    start({{"NEXT_ID_WINDOW_MIN", "20000"}});
+    start({{"NEXT_ID_WINDOW_MIN", "20000"}, {"NEXT_ID_DB_IDLE_CLOSE", "1h"}});  // connecting takes more than 1 s, too
     IdTakers takers{{sidecar->http()}};
     gate.slow(700ms);  // there and back: later than the deadline of a statement
     BOOST_CHECK(sidecar->wait_for_log("PostgreSQL has answered the late statement"));
