@@ -24,6 +24,8 @@
 --   * The mark is compared with the sequence itself, not with a snapshot, before each nextval(): where the sequence went
 --     back, every further call would move it on, into IDs that other sidecars hold, and past their marks. setval() heeds
 --     no lock that nextval() takes, so that one call may slip between; what it returned tells the sidecar.
+--   * Rows are made one at a time, in SELECT, where FROM would store them all before the first call: a third of the cost.
+--     OFFSET 0 keeps the planner from moving the comparison to where it is made once.
 WITH guard AS MATERIALIZED (
     SELECT $1::text::regclass AS sequence,
            set_config('synchronous_commit',
@@ -37,15 +39,17 @@ WITH guard AS MATERIALIZED (
 ), taken AS MATERIALIZED (
     SELECT sequence,
            parameters.*,
-           ARRAY(SELECT nextval(sequence) FROM generate_series(1, $2::int)
+           ARRAY(SELECT nextval(sequence) FROM (SELECT generate_series(1, $2::int) OFFSET 0) AS calls
                  WHERE CASE WHEN $5::int > 0 THEN increment > 0 AND pg_sequence_last_value(sequence) >= $4::bigint
                             WHEN $5::int < 0 THEN increment < 0 AND pg_sequence_last_value(sequence) <= $4::bigint
                             ELSE true END) AS all_values
     FROM locked, pg_sequence_parameters(sequence) AS parameters
 )
-SELECT CASE WHEN all_values = ARRAY(SELECT generate_series(all_values[1], all_values[cardinality(all_values)], increment)
-                                    LIMIT cardinality(all_values))
-            THEN all_values[:1] ELSE all_values END AS values,
+SELECT CASE WHEN EXISTS (SELECT FROM (SELECT unnest(all_values) AS value,
+                                             generate_series(all_values[1], all_values[cardinality(all_values)], increment)
+                                                 AS evenly) AS pairs
+                         WHERE value IS DISTINCT FROM evenly)
+            THEN all_values ELSE all_values[:1] END AS values,
        cardinality(all_values) AS count,
        minimum_value,
        maximum_value,
