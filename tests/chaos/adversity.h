@@ -36,8 +36,7 @@ inline SidecarSettings always_reserving(std::int64_t block) {
     return {{"PG_SEQUENCE", "ids"},
             {"NEXT_ID_INCREMENT", block == 1 ? "step" : "block"},
             {"NEXT_ID_WINDOW_MIN", std::to_string(block == 1 ? 10 : block)},
-            {"NEXT_ID_WINDOW_MAX", std::to_string(block == 1 ? 20 : 2 * block)},
-            {"NEXT_ID_WAIT_MAX", "20s"}};
+            {"NEXT_ID_WINDOW_MAX", std::to_string(block == 1 ? 20 : 2 * block)}};
 }
 
 // Nobody takes values while the server is down and comes back, so that it can be seen where the sequence stands.

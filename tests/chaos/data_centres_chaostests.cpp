@@ -23,8 +23,7 @@ BOOST_AUTO_TEST_CASE(odd_ids_here_and_even_ids_there_though_one_goes_down) {
     PgCluster east;
     shared_postgres().psql("CREATE SEQUENCE odd_and_even START 1 INCREMENT 2");
     east.psql("CREATE SEQUENCE odd_and_even START 2 INCREMENT 2");
-    const SidecarSettings settings{
-        {"PG_SEQUENCE", "odd_and_even"}, {"NEXT_ID_RESERVE", "1s"}, {"NEXT_ID_WAIT_MAX", "20s"}};
+    const SidecarSettings settings{{"PG_SEQUENCE", "odd_and_even"}, {"NEXT_ID_RESERVE", "1s"}};
     SidecarProcess odd{shared_postgres(), settings}, even{east, settings};
     odd.start_ready();
     even.start_ready();

@@ -15,7 +15,6 @@ struct StrictFixture {
     static std::unique_ptr<SidecarProcess> strict(const std::string& sequence, SidecarSettings settings = {}) {
         settings.emplace("PG_SEQUENCE", sequence);
         settings.emplace("NEXT_ID_ORDER", "strict");
-        settings.emplace("NEXT_ID_WAIT_MAX", "10s");
         return std::make_unique<SidecarProcess>(shared_postgres(), settings);
     }
 };
@@ -149,7 +148,7 @@ BOOST_AUTO_TEST_CASE(requests_that_wait_together_share_a_statement) {
     const Load::Result result = load.wait();
     const auto statements = std::uint64_t(next_xid() - before - 1);  // each has a transaction number
     BOOST_TEST_MESSAGE(result.done << " requests, " << statements << " statements");
-    BOOST_CHECK_GT(result.done, 500U);
+    BOOST_CHECK_GT(result.done, 100U);
     BOOST_CHECK_EQUAL(result.refused, 0U);
     BOOST_CHECK_LT(statements * 10, result.done);
     BOOST_CHECK_EQUAL(count_repeated(load.ids()), 0U);

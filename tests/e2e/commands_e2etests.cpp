@@ -29,7 +29,7 @@ bool holds(const std::string& text, const std::string& part) {
 
 struct CommandsFixture {
     std::string first = new_sequence(), second = new_sequence("START 501");
-    SidecarProcess sidecar{shared_postgres(), {{"PG_SEQUENCE", first + "," + second}, {"NEXT_ID_WAIT_MAX", "20s"}}};
+    SidecarProcess sidecar{shared_postgres(), {{"PG_SEQUENCE", first + "," + second}}};
 
     ProgramResult get(std::vector<std::string> arguments) const {
         arguments.insert(arguments.begin(), "get");

@@ -22,7 +22,7 @@ std::string with_length(const std::string& head, const std::string& body) {
 
 struct HttpFixture {
     std::string first = new_sequence(), second = new_sequence("START 501");
-    SidecarProcess sidecar{shared_postgres(), {{"PG_SEQUENCE", first + "," + second}, {"NEXT_ID_WAIT_MAX", "20s"}}};
+    SidecarProcess sidecar{shared_postgres(), {{"PG_SEQUENCE", first + "," + second}}};
 
     HttpFixture() { sidecar.start_ready(); }
 

@@ -106,7 +106,6 @@ struct MonitoredSidecar : SidecarProcess {
     MonitoredSidecar() : SidecarProcess{shared_postgres()} {
         set("PG_SEQUENCE", new_sequence());
         set("NEXT_ID_RESERVE", "2s");
-        set("NEXT_ID_WAIT_MAX", "10s");
     }
 };
 

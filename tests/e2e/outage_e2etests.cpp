@@ -49,7 +49,7 @@ class Freeze {
 struct OutageFixture {
     std::string sequence = new_sequence();
 
-    std::unique_ptr<SidecarProcess> sidecar(SidecarSettings settings) const {
+    std::unique_ptr<SidecarProcess> sidecar(SidecarSettings settings = {}) const {
         settings.emplace("PG_SEQUENCE", sequence);
         return std::make_unique<SidecarProcess>(shared_postgres(), settings);
     }
@@ -117,7 +117,7 @@ BOOST_AUTO_TEST_CASE(backends_that_are_killed_do_no_harm) {
 
 BOOST_AUTO_TEST_CASE(started_without_postgresql_it_fills_as_soon_as_that_is_there) {
     Outage outage;
-    const auto one = sidecar({{"NEXT_ID_WAIT_MAX", "20s"}});
+    const auto one = sidecar();
     one->start();
     BOOST_CHECK(one->wait_for_log("no connection to PostgreSQL"));
     TestClient client{one->socket()};
@@ -144,7 +144,7 @@ BOOST_AUTO_TEST_CASE(requests_wait_for_no_longer_than_wait_max) {
 }
 
 BOOST_AUTO_TEST_CASE(a_request_for_more_than_a_fresh_window_holds_is_answered) {
-    const auto one = sidecar({{"NEXT_ID_WINDOW_MIN", "1000"}, {"NEXT_ID_WAIT_MAX", "20s"}});
+    const auto one = sidecar({{"NEXT_ID_WINDOW_MIN", "1000"}});
     one->start();
     TestClient client{one->http()};
     BOOST_CHECK_EQUAL(client.get("/next-id?count=10000").status, 200);
@@ -154,7 +154,7 @@ BOOST_AUTO_TEST_CASE(a_request_for_more_than_a_fresh_window_holds_is_answered) {
 }
 
 BOOST_AUTO_TEST_CASE(a_large_request_is_not_overtaken_for_ever_by_small_ones) {
-    const auto one = sidecar({{"NEXT_ID_WAIT_MAX", "20s"}});
+    const auto one = sidecar();
     one->start_ready();
     Load load{one->socket(), 16, 2};
     TestClient client{one->http()};

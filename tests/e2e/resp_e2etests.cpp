@@ -128,7 +128,7 @@ BOOST_AUTO_TEST_CASE(redis_cli_is_answered_in_both_versions) {
 }
 
 BOOST_AUTO_TEST_CASE(redis_benchmark_takes_each_id_once) {
-    run({{"NEXT_ID_THREADS", "2"}, {"NEXT_ID_WAIT_MAX", "20s"}});
+    run({{"NEXT_ID_THREADS", "2"}});
     const int requests = 10'000;
     const ProgramResult result = run_program({"redis-benchmark", "-s", sidecar.socket(), "-n", std::to_string(requests),
                                               "-c", "8", "-P", "16", "-q", "INCR", key});

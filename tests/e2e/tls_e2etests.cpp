@@ -102,8 +102,7 @@ struct TlsFixture {
     SidecarProcess sidecar{shared_postgres(),
                            {{"PG_SEQUENCE", new_sequence()},
                             {"NEXT_ID_TLS_CERT", path("cert.pem")},
-                            {"NEXT_ID_TLS_KEY", path("cert.key")},
-                            {"NEXT_ID_WAIT_MAX", "20s"}}};
+                            {"NEXT_ID_TLS_KEY", path("cert.key")}}};
 };
 
 void check_has(const std::string& text, const std::string& part) {

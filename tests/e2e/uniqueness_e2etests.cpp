@@ -30,10 +30,8 @@ std::unique_ptr<SidecarProcess> sidecar_of(const std::string& sequence, SidecarS
 // Two sidecars with short windows, under load, and two callers, for so long; one sidecar is killed and started again
 // meanwhile.
 Collected collect(const std::string& sequence, const std::string& increment, double seconds) {
-    const SidecarSettings settings{{"NEXT_ID_INCREMENT", increment},
-                                   {"NEXT_ID_RESERVE", "1s"},
-                                   {"NEXT_ID_WAIT_MAX", "20s"},
-                                   {"NEXT_ID_THREADS", "2"}};
+    const SidecarSettings settings{
+        {"NEXT_ID_INCREMENT", increment}, {"NEXT_ID_RESERVE", "1s"}, {"NEXT_ID_THREADS", "2"}};
     const auto killed = sidecar_of(sequence, settings), spared = sidecar_of(sequence, settings);
     killed->start_ready();
     spared->start_ready();
@@ -178,10 +176,8 @@ BOOST_AUTO_TEST_CASE(stepped_and_descending_sequences_are_exact) {
 
 BOOST_AUTO_TEST_CASE(altered_under_way_a_sequence_still_gives_no_id_twice) {
     const std::string sequence = new_sequence("START 100 INCREMENT 100");
-    const SidecarSettings settings{{"NEXT_ID_INCREMENT", "block"},
-                                   {"NEXT_ID_RESERVE", "1s"},
-                                   {"NEXT_ID_WINDOW_MAX", "5000"},
-                                   {"NEXT_ID_WAIT_MAX", "20s"}};
+    const SidecarSettings settings{
+        {"NEXT_ID_INCREMENT", "block"}, {"NEXT_ID_RESERVE", "1s"}, {"NEXT_ID_WINDOW_MAX", "5000"}};
     const auto one = sidecar_of(sequence, settings), two = sidecar_of(sequence, settings);
     one->start_ready();
     two->start_ready();

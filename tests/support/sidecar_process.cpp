@@ -54,7 +54,8 @@ SidecarProcess::SidecarProcess(const PgCluster& postgres, const SidecarSettings&
                     {"NEXT_ID_HTTP", "127.0.0.1:0"},
                     {"NEXT_ID_ADMIN", "127.0.0.1:0"},
                     {"NEXT_ID_SOCKET", directory_ + "/next-id.sock"},
-                    {"NEXT_ID_STATE_DIR", directory_ + "/state"}};
+                    {"NEXT_ID_STATE_DIR", directory_ + "/state"},
+                    {"NEXT_ID_WAIT_MAX", "20s"}};  // a slow machine is none of what the tests are about
     for (const auto& [name, value] : settings) {
         if (value)
             environment_[name] = *value;

@@ -120,7 +120,7 @@ class Sidecar(Process):
         super().__init__(make_folder("sidecar", "/dev/shm"))  # on a tmpfs, so that windows are adopted
         self.socket = self.folder / "s"
         settings = {"SOCKET": self.socket, "HTTP": "127.0.0.1:0", "ADMIN": "127.0.0.1:0", "STATE_DIR": self.folder / "state",
-                    "LOG_FORMAT": "json"} | settings
+                    "LOG_FORMAT": "json", "WAIT_MAX": "20s"} | settings
         self.environment = {"PG_HOST": str(postgres.folder) if postgres else str(self.folder), "PG_DATABASE": "postgres",
                             "PG_USER": "postgres", "PG_PASSWORD": "", "PG_SEQUENCE": sequence}
         self.environment |= {f"NEXT_ID_{name}": str(value) for name, value in settings.items()}
