@@ -231,6 +231,7 @@ void Connection::finish() {
     if (state_ == State::finished) return;
     if (state_ == State::parked) session_->forget();
     state_ = State::finished;
+    seat_ = {};  // in this turn, whoever has closed one connection may open the next
     stream_->stop_reading();
     finished_(*this);
 }

@@ -245,13 +245,16 @@ BOOST_AUTO_TEST_CASE(who_may_not_come_in_is_told_why_without_being_asked) {
     BOOST_TEST(run_until([&] { return connections->size() == 0; }));
 }
 
-BOOST_AUTO_TEST_CASE(a_connection_keeps_its_seat_until_it_is_closed) {
+BOOST_AUTO_TEST_CASE(a_connection_keeps_its_seat_until_its_client_goes) {
     auto [peer, descriptor] = unix_pair();
     connections->adopt({FileDescriptor{descriptor}, {}, {}, admission.decide({}, ListenerName::socket).seat});
     settle();
     BOOST_TEST(admission.decide({}, ListenerName::socket).refusal.has_value());
+    Peer other = connect();
+    handler.on_request = [&] { BOOST_TEST(!admission.decide({}, ListenerName::socket).refusal); };
     peer.go();
-    BOOST_TEST(run_until([&] { return !admission.decide({}, ListenerName::socket).refusal; }));
+    other.send(get("/a"));  // comes in the same turn
+    BOOST_TEST(run_until([&] { return handler.handled == 1; }));
 }
 
 BOOST_AUTO_TEST_SUITE_END()
