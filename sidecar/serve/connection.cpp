@@ -82,17 +82,14 @@ void Connection::answer(std::string_view bytes) {
 
 void Connection::answer_all(std::string_view bytes) {
     std::string& out = out_buffer;
-    while (!bytes.empty() && state_ == State::open && stream_->unwritten() == 0) {
-        out.clear();
-        do {
+    out.clear();
+    if (stream_->unwritten() == 0)
+        while (!bytes.empty() && state_ == State::open && out.size() < entrance_.answers_bytes_max)
             answer_one(bytes, out);
-        } while (!bytes.empty() && state_ == State::open && out.size() < entrance_.answers_bytes_max);
-        if (state_ == State::open && bytes.empty()) {
-            stream_->write_in_this_turn(out);
-        } else {
-            stream_->write(out);
-        }
-    }
+    if (state_ == State::open && bytes.empty())
+        stream_->write_in_this_turn(out);
+    else
+        stream_->write(out);
     if (out.capacity() > out_bytes_kept_max) std::string{}.swap(out);
     after_answers(bytes);
 }
@@ -124,7 +121,11 @@ void Connection::after_answers(std::string_view rest) {
     }
     stream_->stop_reading();
     unread_ = std::string{rest};
-    if (state_ == State::closing && written) close();
+    if (!written) return;
+    if (state_ == State::closing)
+        close();
+    else if (state_ == State::blocked)
+        stream_->call_back();  // the others on this loop have their turn first
 }
 
 void Connection::resume(std::string_view response) {
@@ -155,10 +156,8 @@ void Connection::go_on() {
     stream_->start_reading();
 }
 
+// Reading stops while something is in flight: unless the peer is gone altogether, nothing is.
 void Connection::on_end() {
-    finish();
-}  // reading stops while something is in flight, so nothing is
-void Connection::on_lost() {
     finish();
 }
 

@@ -76,7 +76,6 @@ class Connection final : Stream::Listener {
 
     void on_bytes(std::string_view bytes) override;
     void on_end() override;
-    void on_lost() override;
     void on_blocked() override;
     void on_drained() override;
     void on_no_tls(bool plain) override;

@@ -41,17 +41,24 @@ void HandshakeQueue::add(Waiter& waiter, Step step) {
     }
     {
         const std::scoped_lock lock{mutex_};
-        waiting_.push_back({&waiter, std::move(step)});
+        waiter.place.list = step.session->begun() ? &begun_ : &new_;
+        waiter.place.entry = waiter.place.list->insert(waiter.place.list->end(), {&waiter, std::move(step)});
     }
     added_.notify_one();
 }
 
 void HandshakeQueue::remove(Waiter& waiter) {
-    const auto is_its_own = [&](const Entry& entry) { return entry.waiter == &waiter; };
     const std::scoped_lock lock{mutex_};
-    std::erase_if(waiting_, is_its_own);
-    std::erase_if(done_, is_its_own);
-    if (current_ == &waiter) current_ = nullptr;
+    if (waiter.place.list == &current_)
+        waiter.place.entry->waiter = nullptr;
+    else if (waiter.place.list != nullptr)
+        waiter.place.list->erase(waiter.place.entry);
+    waiter.place.list = nullptr;
+}
+
+void HandshakeQueue::move_first(std::list<Entry>& from, std::list<Entry>& to) {
+    from.front().waiter->place.list = &to;
+    to.splice(to.end(), from, from.begin());
 }
 
 bool HandshakeQueue::start() {
@@ -71,31 +78,34 @@ void HandshakeQueue::take_steps() {
     setpriority(PRIO_PROCESS, 0, niceness);  // of this thread: Linux has a priority for each
     std::unique_lock lock{mutex_};
     for (;;) {
-        added_.wait(lock, [this] { return stopping_ || !waiting_.empty(); });
+        added_.wait(lock, [this] { return stopping_ || !begun_.empty() || !new_.empty(); });
         if (stopping_) return;
-        Entry entry = std::move(waiting_.front());
-        waiting_.pop_front();
-        current_ = entry.waiter;
+        move_first(begun_.empty() ? new_ : begun_, current_);
+        Step& step = current_.front().step;
         lock.unlock();
-        take(entry.step);
+        take(step);
         lock.lock();
-        if (std::exchange(current_, nullptr) == nullptr) continue;
-        done_.push_back(std::move(entry));
-        bell_.ring();
+        if (current_.front().waiter == nullptr) {
+            current_.clear();
+        } else {
+            move_first(current_, done_);
+            bell_.ring();
+        }
     }
 }
 
 // One by one: what is told of may remove another.
 void HandshakeQueue::on_done() {
     for (;;) {
-        Entry entry;
+        Entry first{};
         {
             const std::scoped_lock lock{mutex_};
             if (done_.empty()) return;
-            entry = std::move(done_.front());
+            first = std::move(done_.front());
             done_.pop_front();
+            first.waiter->place.list = nullptr;
         }
-        entry.waiter->on_step(std::move(entry.step));
+        first.waiter->on_step(std::move(first.step));
     }
 }
 

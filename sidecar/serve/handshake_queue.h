@@ -1,12 +1,13 @@
-// The steps of TLS handshakes, taken by a thread of their own, one at a time, first come, first served. A step takes as
-// long as a hundred requests: whoever is connected already does not wait for it, and where both threads want the CPU,
-// the one of the loop gets most of it. One queue a loop, on whose thread all but the steps happens.
+// The steps of TLS handshakes, taken by a thread of their own, one at a time. A step takes as long as a hundred
+// requests: whoever is connected already does not wait for it, and where both threads want the CPU, the one of the loop
+// gets most of it. Handshakes that have begun go on before others begin: were more begun than can be ended in time,
+// none would end. One queue a loop, on whose thread all but the steps happens.
 #pragma once
 
 #include <uv.h>
 
 #include <condition_variable>
-#include <deque>
+#include <list>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -19,6 +20,8 @@
 namespace next_id {
 
 class HandshakeQueue {
+    struct Entry;
+
  public:
     struct Step {
         std::unique_ptr<TlsSession> session;
@@ -26,9 +29,17 @@ class HandshakeQueue {
         std::string plain = {}, out = {};  // when it is done: as TlsSession::receive() has left them
     };
 
+    // Of a waiter's step in the queue.
+    class Place {
+        friend HandshakeQueue;
+        std::list<Entry>* list = nullptr;  // null: it has none
+        std::list<Entry>::iterator entry;
+    };
+
     class Waiter {
      public:
         virtual void on_step(Step done) = 0;  // may destroy the waiter
+        Place place;
 
      protected:
         ~Waiter() = default;
@@ -46,12 +57,13 @@ class HandshakeQueue {
 
  private:
     struct Entry {
-        Waiter* waiter = nullptr;
+        Waiter* waiter;  // null: it was removed while its step was being taken
         Step step;
     };
 
     bool start();
     void take_steps();
+    static void move_first(std::list<Entry>& from, std::list<Entry>& to);
     void on_done();
 
     const Doorbell bell_;
@@ -60,8 +72,7 @@ class HandshakeQueue {
 
     std::mutex mutex_;  // guards all of what follows
     std::condition_variable added_;
-    std::deque<Entry> waiting_, done_;
-    Waiter* current_ = nullptr;  // whose step is being taken, unless it was removed meanwhile
+    std::list<Entry> new_, begun_, current_, done_;  // current_: the one whose step is being taken
     bool stopping_ = false;
 };
 

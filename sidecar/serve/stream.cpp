@@ -19,6 +19,8 @@ namespace {
 constexpr std::size_t read_bytes_max = 64 * 1024;
 // One for each thread is enough: what was read is used up, or copied by its owner, before the next read.
 thread_local std::array<char, read_bytes_max> read_buffer;
+constexpr std::size_t handshake_bytes_max =
+    4 * 1024;  // of one read; they are kept while they wait for the handshake's turn
 
 constexpr std::size_t encrypted_at_once_max = 256 * 1024;
 // Of one call, too. Each holds little more than what is read, or encrypted, at once.
@@ -99,7 +101,7 @@ void Stream::stop_reading() {
 // Has the loop look for what is waited for now.
 void Stream::watch() {
     const bool reads = reading_ && !(tls_ && !tls_->session);
-    const int events = (reads ? UV_READABLE : 0) | (unwritten() != 0 ? UV_WRITABLE : 0);
+    const int events = (reads ? UV_READABLE : 0) | (unwritten() != 0 || calls_back_ ? UV_WRITABLE : 0);
     if (std::exchange(watched_, events) == events) return;
     uv_poll_start(handle_.get(), events, [](uv_poll_t* handle, int status, int ready) {
         if (auto* const self = static_cast<Stream*>(handle->data)) self->on_ready(status, ready);
@@ -114,7 +116,8 @@ void Stream::on_ready(int status, int events) {
 }
 
 void Stream::on_readable() {
-    const ssize_t size = recv(descriptor_.get(), read_buffer.data(), read_buffer.size(), 0);
+    const std::size_t most = handshaking() ? handshake_bytes_max : read_buffer.size();
+    const ssize_t size = recv(descriptor_.get(), read_buffer.data(), most, 0);
     if (size > 0) return on_read({read_buffer.data(), static_cast<std::size_t>(size)});
     if (size < 0 && (errno == EAGAIN || errno == EINTR)) return;
     if (size < 0) return lose();
@@ -129,6 +132,8 @@ void Stream::on_writable() {
     if (unwritten() != 0) return;
     written_ = 0;
     kept_ = {};
+    calls_back_ = false;
+    if (ends_) shutdown(descriptor_.get(), SHUT_WR);
     watch();
     listener_.on_drained();
 }
@@ -138,7 +143,7 @@ void Stream::lose() {
     written_ = 0;
     kept_ = {};
     stop_reading();
-    listener_.on_lost();
+    listener_.on_end();
 }
 
 void Stream::on_read(std::string_view bytes) {
@@ -172,7 +177,10 @@ void Stream::decrypt(std::string_view bytes) {
 }
 
 void Stream::hand_on(std::string_view plain) {
-    if (!plain.empty()) listener_.on_bytes(plain);
+    if (!plain.empty())
+        listener_.on_bytes(plain);
+    else if (unwritten() != 0)
+        listener_.on_blocked();  // by what TLS has to answer
     if (reading_) tell_end();
 }
 
@@ -180,9 +188,9 @@ void Stream::hand_on(std::string_view plain) {
 bool Stream::tell_end() {
     if (handshaking()) return false;
     const TlsSession::State state = tls_->session->state();
-    if (state == TlsSession::State::ended) return listener_.on_end(), true;
-    if (state == TlsSession::State::failed) return listener_.on_lost(), true;
-    return false;
+    if (state != TlsSession::State::ended && state != TlsSession::State::failed) return false;
+    listener_.on_end();
+    return true;
 }
 
 void Stream::write(std::string_view bytes) {
@@ -233,7 +241,13 @@ void Stream::end_writing() {
         send(record_buffer);
     }
     flush();
-    shutdown(descriptor_.get(), SHUT_WR);
+    ends_ = true;
+    if (unwritten() == 0) shutdown(descriptor_.get(), SHUT_WR);
+}
+
+void Stream::call_back() {
+    calls_back_ = true;
+    watch();
 }
 
 // libuv's clock is the one behind Clock, in milliseconds.

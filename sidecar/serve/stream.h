@@ -25,10 +25,9 @@ class Stream final : Outbox::Writer {
     class Listener {
      public:
         virtual void on_bytes(std::string_view bytes) = 0;  // valid during the call
-        virtual void on_end() = 0;                          // the peer sends no more; it may still read
-        virtual void on_lost() = 0;                         // nothing can be read or written any more
-        virtual void on_blocked() = 0;  // of what was to be written in this turn, some had to be kept
-        virtual void on_drained() = 0;  // all that was kept has been written
+        virtual void on_end() = 0;                          // the peer sends no more, and may be gone altogether
+        virtual void on_blocked() = 0;  // some had to be kept, and not by write(): of this turn's, or of what TLS says
+        virtual void on_drained() = 0;  // all that was kept has been written, or call_back() was called
         // There will be no TLS with this peer, and what is written from now on goes out as it is. `plain`: it speaks
         // something else; otherwise it has been told what is wrong.
         virtual void on_no_tls(bool plain) = 0;
@@ -55,8 +54,9 @@ class Stream final : Outbox::Writer {
     void write(std::string_view bytes);
     void write_in_this_turn(std::string_view bytes);  // when the loop has read all that came, or flush() says so
     void flush();
-    void end_writing();                                                // the peer sees the end; reading goes on
-    Instant now() const;                                               // when the loop last looked at the clock
+    void call_back();     // in the next turn, after what has come from others
+    void end_writing();   // the peer sees the end; reading goes on
+    Instant now() const;  // when the loop last looked at the clock
     std::size_t unwritten() const { return kept_.size() - written_; }  // bytes kept, as the network will see them
 
  private:
@@ -80,6 +80,8 @@ class Stream final : Outbox::Writer {
     Listener& listener_;
     bool in_outbox_ = false;
     bool reading_ = false;
+    bool calls_back_ = false;
+    bool ends_ = false;         // when all is written
     int watched_ = 0;           // events that the loop looks for
     std::size_t written_ = 0;   // of what is kept
     std::string kept_;          // while there is any, what is written is appended

@@ -85,16 +85,16 @@ TlsSession::State TlsSession::receive(std::string_view bytes, std::string& plain
     int size;
     while ((size = SSL_read(session_.get(), record, sizeof record)) > 0)
         plain.append(record, static_cast<std::size_t>(size));
-    switch (SSL_get_error(session_.get(), size)) {
-        case SSL_ERROR_WANT_READ:
-            if (SSL_is_init_finished(session_.get())) state_ = State::open;
-            break;
-        case SSL_ERROR_ZERO_RETURN:
-            state_ = State::ended;
-            break;
-        default:
-            fail();
-    }
+    // After the handshake, too, there are messages of its kind. OpenSSL writes nothing before it has read one to its
+    // end, and only who means harm sends it in pieces.
+    const int outcome = SSL_get_error(session_.get(), size);
+    const bool may_write = SSL_is_init_finished(session_.get()) == 1;
+    if (outcome == SSL_ERROR_WANT_READ && may_write)
+        state_ = State::open;
+    else if (outcome == SSL_ERROR_ZERO_RETURN && may_write)
+        state_ = State::ended;
+    else if (outcome != SSL_ERROR_WANT_READ || state_ != State::handshaking)
+        fail();
     wire_ = {};
     return state_;
 }

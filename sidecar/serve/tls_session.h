@@ -38,6 +38,7 @@ class TlsSession {
     void close(std::string& out);
 
     State state() const { return state_; }
+    bool begun() const { return begun_; }                // the peer has sent something
     const std::string& error() const { return error_; }  // why it is not_tls or failed; for people
 
  private:
@@ -55,7 +56,7 @@ class TlsSession {
 
     Wire wire_;
     State state_ = State::handshaking;
-    bool begun_ = false;  // the peer has sent something
+    bool begun_ = false;
     std::string error_;
     std::unique_ptr<ssl_st, Free> session_;
 };

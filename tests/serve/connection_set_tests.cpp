@@ -63,6 +63,24 @@ BOOST_AUTO_TEST_CASE(nothing_is_written_before_all_that_came_is_read) {
     for (Peer& peer : peers) BOOST_TEST(bodies_in((peer.read(), peer.received)) == "/a");
 }
 
+BOOST_AUTO_TEST_CASE(the_others_have_their_turn_between_the_answers_of_one) {
+    auto [greedy, descriptor] = unix_pair();
+    connections->adopt({FileDescriptor{descriptor}, {}, {.answers_bytes_max = 1000}});
+    Peer modest = connect();
+    settle();
+    unsigned before_modest = 0;
+    handler.on_request = [&] {
+        if (!modest.has(1)) before_modest = handler.handled;
+    };
+    std::string requests;
+    for (int i = 0; i < 20; ++i) requests += get("/big/1000");
+    greedy.send(requests);
+    modest.send(get("/b"));
+    BOOST_TEST(run_until([&] { return greedy.has(20); }));
+    BOOST_TEST(before_modest == 2);  // one of the greedy one's, and its own
+    BOOST_TEST(bodies_in((modest.read(), modest.received)) == "/b");
+}
+
 BOOST_AUTO_TEST_CASE(clients_that_do_not_read_cost_the_others_nothing) {
     std::string requests;
     for (int i = 0; i < 200; ++i) requests += get("/big/10000", "X: " + std::string(500, 'x') + "\r\n");

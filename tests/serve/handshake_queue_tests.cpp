@@ -88,6 +88,18 @@ BOOST_AUTO_TEST_CASE(first_come_first_served) {
     BOOST_TEST((handshakes[99]->last.session->state() == TlsSession::State::not_tls));
 }
 
+BOOST_AUTO_TEST_CASE(what_has_begun_goes_on_before_others_begin) {
+    Handshake &first = add(context, TlsClient{{}}.take()), &second = add(context, TlsClient{{}}.take());
+    BOOST_TEST_REQUIRE(run_until([&] { return order.size() == 2; }));
+    add_hello();
+    begun.wait();
+    add();
+    for (Handshake* one : {&second, &first}) queue->add(*one, {std::move(one->last.session), "no TLS"});
+    may_end.count_down();
+    BOOST_TEST_REQUIRE(run_until([&] { return order.size() == 6; }));
+    BOOST_TEST(order == (std::vector{0, 1, 2, 1, 0, 3}), boost::test_tools::per_element());
+}
+
 BOOST_AUTO_TEST_CASE(who_has_gone_is_not_told) {
     const auto go = [&](Handshake& gone) {
         queue->remove(gone);

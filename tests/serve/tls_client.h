@@ -20,8 +20,9 @@ class TlsClient {
     struct Options {
         int version_min = TLS1_VERSION;
         int version_max = TLS1_3_VERSION;
-        const char* ciphers = "ALL:@SECLEVEL=0";  // of TLS 1.2 and before
-        std::string alpn = {};                    // as sent: length, name, length, name
+        const char* ciphers = "ALL:@SECLEVEL=0";        // of TLS 1.2 and before
+        const char* suites = TLS_DEFAULT_CIPHERSUITES;  // of TLS 1.3
+        std::string alpn = {};                          // as sent: length, name, length, name
         bool tickets = true;
         const test::Certificate* authority = nullptr;  // to check the server against; none: anybody will do
         const test::Certificate* own = nullptr;
@@ -33,6 +34,8 @@ class TlsClient {
         SSL_CTX_set_min_proto_version(context, options.version_min);
         SSL_CTX_set_max_proto_version(context, options.version_max);
         BOOST_TEST_REQUIRE(SSL_CTX_set_cipher_list(context, options.ciphers) == 1);
+        BOOST_TEST_REQUIRE(SSL_CTX_set_ciphersuites(context, options.suites) == 1);
+        SSL_CTX_set_keylog_callback(context, keep_secret);
         if (!options.tickets) SSL_CTX_set_options(context, SSL_OP_NO_TICKET);
         SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_CLIENT);
         if (!options.alpn.empty())
@@ -47,6 +50,7 @@ class TlsClient {
             SSL_CTX_use_PrivateKey(context, options.own->key());
         }
         ssl_.reset(SSL_new(context));
+        SSL_set_app_data(ssl_.get(), this);
         in_ = BIO_new(BIO_s_mem());
         out_ = BIO_new(BIO_s_mem());
         SSL_set_bio(ssl_.get(), in_, out_);
@@ -71,6 +75,11 @@ class TlsClient {
         BOOST_TEST_REQUIRE(SSL_write(ssl_.get(), text.data(), static_cast<int>(text.size())) > 0);
     }
     void close() { SSL_shutdown(ssl_.get()); }
+    // Asks the server to do the same. Of TLS 1.3.
+    void update_keys() {
+        BOOST_TEST_REQUIRE(SSL_key_update(ssl_.get(), SSL_KEY_UPDATE_REQUESTED) == 1);
+        BOOST_TEST_REQUIRE(SSL_do_handshake(ssl_.get()) == 1);
+    }
 
     bool connected() const { return SSL_is_init_finished(ssl_.get()) == 1; }
     bool resumed() const { return SSL_session_reused(ssl_.get()) == 1; }
@@ -87,10 +96,18 @@ class TlsClient {
     SSL* get() const { return ssl_.get(); }
 
     std::string received;
-    bool ended = false;   // the server has said so
-    std::string failure;  // in OpenSSL's words
+    bool ended = false;          // the server has said so
+    std::string failure;         // in OpenSSL's words
+    std::string traffic_secret;  // of TLS 1.3: from it follow the keys with which we write
 
  private:
+    static void keep_secret(const SSL* ssl, const char* line) {
+        const std::string_view text = line;
+        if (!text.starts_with("CLIENT_TRAFFIC_SECRET_0 ")) return;
+        std::string& secret = static_cast<TlsClient*>(SSL_get_app_data(ssl))->traffic_secret;
+        for (std::size_t at = text.rfind(' ') + 1; at < text.size(); at += 2)
+            secret += static_cast<char>(std::stoi(std::string{text.substr(at, 2)}, nullptr, 16));
+    }
     void go_on() {
         ERR_clear_error();
         char bytes[16384];

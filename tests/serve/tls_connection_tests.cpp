@@ -117,6 +117,25 @@ BOOST_FIXTURE_TEST_CASE(while_a_client_does_not_read_its_requests_are_left_in_th
     for (const Answer& answer : answers_in(client.received)) BOOST_TEST_REQUIRE((answer.body == big_body(10'000)));
 }
 
+// Each asks for a record in return.
+BOOST_FIXTURE_TEST_CASE(while_a_client_does_not_read_its_new_keys_are_left_in_the_socket, OverUnixSocket) {
+    BOOST_TEST_REQUIRE(connect());
+    std::size_t bytes = 0;
+    for (unsigned unmoved = 0; unmoved < 20; settle()) {
+        if (outbox.empty()) {
+            for (int i = 0; i < 100; ++i) client.update_keys();
+            outbox = client.take();
+        }
+        const std::size_t now = peer.send(outbox);
+        outbox.erase(0, now);
+        unmoved = now == 0 ? unmoved + 1 : 0;
+        bytes += now;
+        BOOST_TEST_REQUIRE(bytes < 10'000'000);
+    }
+    client.write(get("/a"));
+    BOOST_TEST(run_until_answers(1));
+}
+
 BOOST_AUTO_TEST_CASE(a_large_answer_arrives_whole_and_then_the_end_is_told) {
     BOOST_TEST_REQUIRE(connect());
     ask(get("/big/3000000", "Connection: close\r\n"));

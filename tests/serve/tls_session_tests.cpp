@@ -4,6 +4,7 @@
 #include <random>
 
 #include "tests/serve/tls_fixture.h"
+#include "tests/serve/tls_records.h"
 
 namespace next_id {
 namespace {
@@ -30,6 +31,7 @@ constexpr Version both_versions[] = {{TLS1_2_VERSION, "TLSv1.2"}, {TLS1_3_VERSIO
 TlsClient::Options only(int version) {
     return {.version_min = version, .version_max = version};
 }
+const TlsClient::Options one_suite{.version_min = TLS1_3_VERSION, .suites = "TLS_AES_128_GCM_SHA256"};
 
 }  // namespace
 
@@ -235,6 +237,50 @@ BOOST_AUTO_TEST_CASE(a_record_that_was_tampered_with_fails_and_nothing_of_it_is_
     }
 }
 
+// OpenSSL would want the rest of it before it writes another byte.
+BOOST_AUTO_TEST_CASE(a_message_of_the_handshake_in_pieces_fails) {
+    TlsPair pair{context, one_suite};
+    pair.talk();
+    TlsRecords records{pair.client};
+    const std::string request = records.record(TlsRecords::application_data, "a"),
+                      four_of_five = records.record(TlsRecords::handshake, {"\x18\0\0\1", 4});
+    pair.server.receive(request + four_of_five, pair.received, pair.out);
+    BOOST_TEST(pair.received == "a");
+    BOOST_TEST((pair.server.state() == State::failed));
+    pair.answer("b");
+    BOOST_TEST(pair.client.received.empty());
+}
+
+BOOST_AUTO_TEST_CASE(whatever_records_come_the_session_goes_on_or_fails) {
+    const unsigned seed = std::random_device{}();
+    BOOST_TEST_MESSAGE("seed " << seed);
+    std::minstd_rand random{seed};
+    const auto below = [&](unsigned end) { return static_cast<unsigned>(random() % end); };
+    const std::string_view contents[] = {
+        "",          "a",           {"\x18\0\0\1\0", 5}, {"\x18\0\0\1\1", 5}, {"\x18\0\0\1", 4},
+        {"\1\0", 2}, {"\1\x5A", 2}, {"\2\x28", 2},       {"\1\0\0\0", 4},     {"\x14\0\0\x20", 4}};
+    const TlsRecords::Type types[] = {TlsRecords::change_cipher_spec, TlsRecords::alert, TlsRecords::handshake,
+                                      TlsRecords::application_data};
+    for (int round = 0; round < 300; ++round) {
+        TlsPair pair{context, one_suite};
+        pair.talk();
+        TlsRecords records{pair.client};
+        while (pair.server.state() == State::open && below(20) != 0) {
+            std::string bytes;
+            for (unsigned i = 0; i <= below(3); ++i)
+                bytes += records.record(types[below(4)], contents[below(std::size(contents))]);
+            if (below(10) == 0) bytes[below(static_cast<unsigned>(bytes.size()))] ^= 1;
+            const std::size_t cut = below(static_cast<unsigned>(bytes.size()));
+            for (const std::string_view part :
+                 {std::string_view{bytes}.substr(0, cut), std::string_view{bytes}.substr(cut)}) {
+                pair.server.receive(part, pair.received, pair.out);
+                pair.server.write("answer", pair.out);
+            }
+        }
+        pair.server.close(pair.out);
+    }
+}
+
 BOOST_AUTO_TEST_CASE(either_side_may_end_and_still_hear_the_other) {
     for (const Version& version : both_versions) {
         TlsPair pair{context, only(version.number)};
@@ -260,6 +306,15 @@ BOOST_AUTO_TEST_CASE(either_side_may_end_and_still_hear_the_other) {
         BOOST_TEST(other.received == "on its way");
         BOOST_TEST(other.client.ended);
     }
+}
+
+BOOST_AUTO_TEST_CASE(a_handshake_that_is_ended_in_the_middle_has_failed) {
+    TlsPair pair{context};
+    const std::string hello = pair.client.take(), close_notify{"\x15\3\3\0\2\1\0", 7};
+    pair.server.receive(hello, pair.received, pair.out);
+    BOOST_TEST((pair.server.state() == State::handshaking));
+    pair.server.receive(close_notify, pair.received, pair.out);
+    BOOST_TEST((pair.server.state() == State::failed));
 }
 
 BOOST_AUTO_TEST_CASE(before_the_handshake_is_done_nothing_is_written) {
