@@ -11,7 +11,8 @@ namespace next_id {
 struct WindowOrigin {
     using Word = std::atomic<std::uint64_t>;
 
-    // Written before the file gets its name, and never again.
+    // Written before the file gets its name, and never again; but for the digest, which is that of earlier settings
+    // until PostgreSQL has told whether those of now name the same sequence.
     std::uint64_t device, inode;                        // of the file itself: a copy of the bytes is another file
     char boot_id[64], pod_uid[64], source_digest[128];  // text, filled up with zeros
 

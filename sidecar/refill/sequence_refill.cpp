@@ -113,7 +113,7 @@ bool SequenceRefill::take_reserved(Instant now, const ReserveAnswer& answer) {
     if (latch_if_it_went_back(now, how_it_went_back(mark, answer, values_asked_))) return false;
     if (!check_parameters(now, answer.parameters)) return false;
     if (answer.runs.empty()) {
-        statement_failed(now, {}, "the mark was another database's, so nothing was reserved");
+        statement_failed(now, {}, "nothing was reserved");
         return false;
     }
     auto ranges = owned_ranges(answer, settings_.mode);
@@ -181,27 +181,31 @@ double SequenceRefill::seconds_left() const {
     return demand > 0 ? static_cast<double>(left()) / demand : std::numeric_limits<double>::infinity();
 }
 
-// The window and its mark are the sequence's of one database of one cluster. Another one begins anew. But one that was
-// created again in the same database is latched wherever it stands: beyond this sidecar's mark it may be for what
-// others took before they noticed, and so within theirs.
+// The window is the sequence's of one database of one cluster, and so is the mark, if others are named on purpose: by
+// other settings. What else answers under the same ones has to go on where the old one was, be it a restore or a move.
+// One that was created again in the same database is latched wherever it stands: beyond this sidecar's mark it may be
+// for what others took before they noticed, and so within theirs.
 bool SequenceRefill::check_identity(Instant now, const SourceIdentity& identity) {
     WindowFile& window = supply_.window();
     const SourceIdentity known = window.identity();
-    if (known == identity) return true;
-    if (known != SourceIdentity{}) {
+    if (known == identity && !window.source_changed()) return true;
+    if (known != SourceIdentity{} && known != identity) {
         const bool same_database =
             known.system_identifier == identity.system_identifier && known.database_oid == identity.database_oid;
-        if (!same_database) window.forget_mark();
-        if (window.mark().direction != 0) {
+        if (same_database && window.mark().direction != 0) {
             latch(now, "it was dropped and created again");
             window.set_identity(identity);
             return false;
         }
-        if (same_database)
+        if (window.source_changed())
+            window.forget_mark();
+        else if (same_database)
             discard(RefillTally::Discarded::recreated, "the sequence was dropped and created again");
         else
-            discard(RefillTally::Discarded::other_database,
-                    "another database answers now; its IDs may repeat those of the old one");
+            discard(
+                RefillTally::Discarded::other_database,
+                "another database answers now under the same settings; its sequence has to go on beyond all IDs of the "
+                "old one");
     }
     window.set_identity(identity);
     return true;

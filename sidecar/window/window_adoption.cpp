@@ -50,8 +50,9 @@ std::string obstacle(const Header& header, const WindowOrigin& origin, int file,
 
 }  // namespace
 
-void WindowMapping::Found::keep_what_is_known(const WindowOrigin& origin, const WindowOwner& owner) {
-    if (!same_source(origin, owner) || !mark_is_sound(origin)) return;
+void WindowMapping::Found::keep_what_is_known(const WindowOrigin& origin) {
+    if (!mark_is_sound(origin)) return;
+    source_digest = read_source_digest(origin);
     identity = read_identity(origin);
     mark = read_mark(origin);
 }
@@ -59,8 +60,8 @@ void WindowMapping::Found::keep_what_is_known(const WindowOrigin& origin, const 
 Expected<WindowMapping::Found> WindowMapping::adopt(const std::filesystem::path& name, std::uint64_t slot_count,
                                                     const WindowOwner& owner, std::optional<Sharing> sharing) {
     const auto not_adopted = [&](std::string why, bool existed = true) {
-        Found found{nullptr, std::move(why), existed, {}, {}};
-        if (sharing) found.keep_what_is_known(sharing->origin, owner);
+        Found found{nullptr, std::move(why), existed, {}, {}, {}};
+        if (sharing) found.keep_what_is_known(sharing->origin);
         return found;
     };
     FileDescriptor file{::open(name.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)};
@@ -86,7 +87,7 @@ Expected<WindowMapping::Found> WindowMapping::adopt(const std::filesystem::path&
         found.reason =
             "its layout is version " + std::to_string(header.version) + ", not " + std::to_string(Window<>::version);
     } else {
-        found.keep_what_is_known(mapping.origin(), owner);
+        found.keep_what_is_known(mapping.origin());
         found.reason = obstacle(header, mapping.origin(), descriptor, status, slot_count, owner);
     }
     if (found.reason.empty()) {

@@ -100,7 +100,8 @@ Expected<Nothing> WindowFile::begin() {
     start_ = found->existed ? Start::discarded : Start::fresh;
     start_reason_ = found->reason;
     if (!found->existed) start_reason_ += warning_about_disk(options_.state_dir);
-    auto made = WindowMapping::create(path_, options_.slot_count, {owner(), found->identity, found->mark}, sharing());
+    const WindowOwner known = found->source_digest.empty() ? owner() : owner(found->source_digest);
+    auto made = WindowMapping::create(path_, options_.slot_count, {known, found->identity, found->mark}, sharing());
     if (!made) return Unexpected{std::move(made.error())};
     make_current(std::move(*made));
     forget_shared();
@@ -119,7 +120,7 @@ Expected<WindowMapping::Found> WindowFile::find() {
     if (!found || found->existed || !std::filesystem::exists(shared)) return found;
     auto file = OriginFile::open(shared);
     if (!file) return Unexpected{std::move(file.error())};
-    found->keep_what_is_known((*file)->origin(), owner());
+    found->keep_what_is_known((*file)->origin());
     return found;
 }
 
@@ -135,7 +136,7 @@ Expected<WindowMapping::Found> WindowFile::find_shared() {
     if (last->existed) {
         origin.inode = 0;  // of what was shared before nothing is adopted
         if (last->mark != Mark{} || last->identity != SourceIdentity{}) {
-            write_owner(origin, owner());
+            write_owner(origin, owner(last->source_digest));
             write_mark(origin, last->mark);
             write_identity(origin, last->identity);
         }
@@ -179,11 +180,17 @@ std::uint64_t WindowFile::publish(const Range& range) {
     return current().window().publish(range);
 }
 
+void WindowFile::set_identity(const SourceIdentity& identity) {
+    write_identity(current().origin(), identity);
+    if (source_changed()) write_owner(current().origin(), owner());
+}
+
 Expected<std::uint64_t> WindowFile::discard() {
     WindowMapping& old = current();
     old.window().close([this](const Range& rest) { thrown_away_ += rest.count; });
+    const WindowOwner known = owner(read_source_digest(old.origin()));
     auto made = WindowMapping::create(path_, options_.slot_count,
-                                      {owner(), read_identity(old.origin()), read_mark(old.origin())}, sharing());
+                                      {known, read_identity(old.origin()), read_mark(old.origin())}, sharing());
     if (!made) return Unexpected{std::move(made.error())};
     make_current(std::move(*made));
     old.release_memory();

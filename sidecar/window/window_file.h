@@ -29,7 +29,8 @@ class WindowFile {
         std::filesystem::path share_dir = {};
         unsigned share_mode = 0660;  // of the file: who may take from it
         std::string sequence;        // names the file
-        std::string source_digest;   // of what is configured: a window from another source is never adopted
+        std::string source_digest;   // of what is configured: a window from another source is never adopted, but its
+                                     // mark is kept
         std::string pod_uid;         // may be empty
         std::string boot_id = current_boot_id();
         std::uint64_t slot_count = 32768;  // a power of two; 32 bytes each
@@ -70,12 +71,15 @@ class WindowFile {
 
     Mark mark() const { return read_mark(current().origin()); }
     void set_mark(const Mark& mark) { write_mark(current().origin(), mark); }  // before publish() of what it covers
-    // Another system identifier or database: a new mark begins. Call it before set_identity(), so that a death between
+    // Other settings name another database: a new mark begins. Call it before set_identity(), so that a death between
     // the two leaves no mark under an identity that it does not belong to.
     void forget_mark() { write_mark(current().origin(), Mark{}); }
 
     SourceIdentity identity() const { return read_identity(current().origin()); }
-    void set_identity(const SourceIdentity& identity) { write_identity(current().origin(), identity); }
+    // Identity and mark are those that a sidecar with other settings left, until set_identity() is called. Nothing is
+    // published before.
+    bool source_changed() const { return !same_source(current().origin(), owner()); }
+    void set_identity(const SourceIdentity& identity);
 
     // Throws away what is left, for whoever maps the window, and puts a new one in its place; mark and identity stay.
     // Returns how many IDs were thrown away. On an error (the disk is full) the window stays closed, takes find it dry,
@@ -87,7 +91,10 @@ class WindowFile {
         : options_{std::move(options)}, path_{std::move(path)}, lock_{std::move(lock)} {}
 
     WindowMapping& current() const { return *current_.load(std::memory_order_relaxed); }
-    WindowOwner owner() const { return {options_.source_digest, options_.pod_uid, options_.boot_id}; }
+    WindowOwner owner(const std::string& source_digest) const {
+        return {source_digest, options_.pod_uid, options_.boot_id};
+    }
+    WindowOwner owner() const { return owner(options_.source_digest); }
     std::filesystem::path beside_lock(const char* ending) const;
     std::optional<WindowMapping::Sharing> sharing() const;
     Expected<Nothing> begin();

@@ -30,11 +30,13 @@ class WindowMapping {
         std::unique_ptr<WindowMapping> window;  // null: not adopted
         std::string reason;                     // why not
         bool existed = false;
-        SourceIdentity identity;  // of the same source, kept also when the window is not
+        // Kept also when the window is not. Of other settings, if that is not the owner's digest.
+        std::string source_digest;  // empty: nothing is known
+        SourceIdentity identity;
         Mark mark;
 
-        // Keeps what this origin says of identity and mark, if it is of the owner's source and sound.
-        void keep_what_is_known(const WindowOrigin& origin, const WindowOwner& owner);
+        // Keeps what this origin says, if it is sound.
+        void keep_what_is_known(const WindowOrigin& origin);
     };
 
     // Of a window that clients map. They can write every byte of it, so its origin is elsewhere, and what its header

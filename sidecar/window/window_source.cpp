@@ -41,12 +41,17 @@ void write_owner(WindowOrigin& origin, const WindowOwner& owner) {
     write_text(origin.boot_id, owner.boot_id);
 }
 
+std::string read_source_digest(const WindowOrigin& origin) {
+    return std::string{text_in(origin.source_digest)};
+}
+
 bool same_source(const WindowOrigin& origin, const WindowOwner& owner) {
     return text_in(origin.source_digest) == owner.source_digest;
 }
 
 std::string difference(const WindowOrigin& origin, const WindowOwner& owner) {
-    if (!same_source(origin, owner)) return "it was filled from another source";
+    if (!same_source(origin, owner))
+        return "it was filled under other settings of host, port, database, user, service or options";
     if (text_in(origin.pod_uid) != owner.pod_uid) return "it belongs to another pod";
     if (owner.boot_id.empty()) return "it cannot be told whether the machine was booted since";
     if (text_in(origin.boot_id) != owner.boot_id) return "it is from before the machine was booted";

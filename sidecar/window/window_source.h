@@ -17,8 +17,8 @@ struct SourceIdentity {
     bool operator==(const SourceIdentity&) const = default;
 };
 
-// The furthest that was ever reserved from this system identifier, database and sequence name. It outlives window, OID,
-// increment and restarts: an answer inside it means that the sequence went back.
+// The furthest that was ever reserved from this sequence. It outlives window, increment, restarts, OIDs and clusters:
+// an answer inside it means that the sequence went back, be it by a restore into another database of the same name.
 struct Mark {
     int direction = 0;  // 0: none yet; 1 ascending; -1 descending
     std::int64_t lowest = 0, highest = 0, last_value = 0;
@@ -38,6 +38,7 @@ void write_owner(WindowOrigin&, const WindowOwner&);
 // Empty, or the first thing that differs: "it belongs to another pod".
 std::string difference(const WindowOrigin&, const WindowOwner&);
 bool same_source(const WindowOrigin&, const WindowOwner&);
+std::string read_source_digest(const WindowOrigin&);
 
 SourceIdentity read_identity(const WindowOrigin&);
 void write_identity(WindowOrigin&, const SourceIdentity&);

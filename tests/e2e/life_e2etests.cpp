@@ -341,7 +341,8 @@ BOOST_AUTO_TEST_CASE(systemd_is_told_when_it_listens_and_when_it_stops_whatever_
 }
 
 BOOST_AUTO_TEST_CASE(each_line_of_a_json_log_is_a_json_object) {
-    const auto one = sidecar({{"NEXT_ID_LOG_FORMAT", "json"}, {"NEXT_ID_LOG_LEVEL", "trace"}});
+    const auto one =
+        sidecar({{"NEXT_ID_LOG_FORMAT", "json"}, {"NEXT_ID_LOG_LEVEL", "trace"}, {"NEXT_ID_WAIT_MAX", "0s"}});
     one->start_ready();
     Outage outage;
     TestClient client{one->http()};

@@ -40,10 +40,10 @@ struct Delivery {
 
 inline std::unique_ptr<Supply> make_supply(const MemoryDir& dir, std::vector<Delivery>& deliveries,
                                            std::function<void()> ring, const std::string& sequence = "s",
-                                           std::uint64_t slot_count = 1024) {
+                                           std::uint64_t slot_count = 1024, const std::string& digest = "digest") {
     auto window = WindowFile::open({.state_dir = dir.path() / "state",
                                     .sequence = sequence,
-                                    .source_digest = "digest",
+                                    .source_digest = digest,
                                     .pod_uid = "",
                                     .slot_count = slot_count});
     BOOST_REQUIRE_MESSAGE(window, (window ? "" : window.error()));
@@ -75,6 +75,7 @@ struct RefillFixture {
     FakeSequence sequence;
     SequenceRefill::Settings settings;
     std::uint64_t slot_count = 1024;
+    std::string digest = "digest";  // of the settings with which it starts
     Instant now{std::chrono::seconds{1000}};
     double dice = 0.5;
     std::vector<Delivery> deliveries;
@@ -89,7 +90,7 @@ struct RefillFixture {
         refill.reset();
         supply.reset();
         supply = make_supply(
-            dir, deliveries, [] {}, "s", slot_count);
+            dir, deliveries, [] {}, "s", slot_count, digest);
         refill = std::make_unique<SequenceRefill>(
             *supply, settings, [this](Severity, const std::string& message) { reports.push_back(message); },
             [this] { return dice; });
@@ -142,6 +143,27 @@ struct RefillFixture {
     }
     bool reported(const std::string& text) const {
         return std::ranges::any_of(reports, [&](const auto& line) { return line.find(text) != std::string::npos; });
+    }
+};
+
+// With a window of 1000 IDs, of which none has been taken.
+struct StartedRefill : RefillFixture {
+    StartedRefill() {
+        settings.policy = {.reserve = std::chrono::seconds{60}, .window_min = 1000, .window_max = 10'000'000};
+        start();
+        run();
+    }
+    std::uint64_t left() const { return refill->left(); }
+    void wait_out_the_backoff() { now += std::chrono::seconds{6}; }
+
+    // The window is taken down to where a refill is due.
+    void use_up() { take_ids(left() - std::min(left(), refill->policy().refill_level())); }
+
+    // Finds the sequence gone back, at the next refill or inspection.
+    void find_it_gone_back() {
+        use_up();
+        run();
+        BOOST_REQUIRE(refill->state() == RefillState::latched);
     }
 };
 

@@ -82,7 +82,7 @@ BOOST_AUTO_TEST_CASE(an_answer_that_may_not_be_used_is_refused_and_its_window_di
 }
 
 BOOST_AUTO_TEST_CASE(another_database_is_a_reason_of_its_own) {
-    sequence = {};
+    sequence.last_value = 5000;
     sequence.identity.system_identifier = 8000;
     refill->on_connected();
     take_ids(990);

@@ -11,31 +11,7 @@ namespace next_id::test {
 using namespace std::chrono_literals;
 using Kind = RefillFixture::Kind;
 
-namespace {
-
-struct Started : RefillFixture {
-    Started() {
-        settings.policy = {.reserve = 60s, .window_min = 1000, .window_max = 10'000'000};
-        start();
-        run();
-    }
-    std::uint64_t left() const { return refill->left(); }
-    void wait_out_the_backoff() { now += 6s; }
-
-    // The window is taken down to where a refill is due.
-    void use_up() { take_ids(left() - std::min(left(), refill->policy().refill_level())); }
-
-    // Finds the sequence gone back, at the next refill or inspection.
-    void find_it_gone_back() {
-        use_up();
-        run();
-        BOOST_REQUIRE(refill->state() == RefillState::latched);
-    }
-};
-
-}  // namespace
-
-BOOST_FIXTURE_TEST_SUITE(sequence_refill_tests, Started)
+BOOST_FIXTURE_TEST_SUITE(sequence_refill_tests, StartedRefill)
 
 BOOST_AUTO_TEST_CASE(it_looks_before_it_takes) {
     sequence = {};
@@ -392,20 +368,6 @@ BOOST_AUTO_TEST_CASE(a_statement_that_stopped_short_latches) {
     }
 }
 
-// A pooler led the statement there: what it compared was the mark of the database before.
-BOOST_AUTO_TEST_CASE(nothing_taken_from_another_database_is_asked_for_again) {
-    use_up();
-    const auto step = refill->next_step(now);
-    sequence = {};
-    sequence.identity.system_identifier = 7001;
-    refill->on_reserved(now, *sequence.reserve(step.values, supply->window().mark()));
-    BOOST_TEST(left() == 0u);
-    BOOST_CHECK(refill->state() == RefillState::reserving);
-    wait_out_the_backoff();
-    run();
-    BOOST_TEST(left() > 0u);
-}
-
 BOOST_AUTO_TEST_CASE(on_a_new_connection_it_is_latched_before_any_nextval) {
     sequence.last_value = 300;
     refill->on_connected();
@@ -538,38 +500,6 @@ BOOST_AUTO_TEST_CASE(a_latch_without_a_mark_is_opened_too) {
     BOOST_TEST(take_ids(5) == 5u);
 }
 
-BOOST_AUTO_TEST_CASE(another_database_begins_a_new_mark_and_discards) {
-    for (const SourceIdentity& other : {SourceIdentity{7001, 5, 16384}, SourceIdentity{7001, 6, 16384}}) {
-        sequence = {};
-        sequence.identity = other;
-        issued = {};
-        use_up();
-        refill->on_connected();
-        const std::uint64_t before = refill->discarded();
-        run();
-        BOOST_CHECK(refill->state() == RefillState::reserving);
-        BOOST_TEST(refill->discarded() > before);
-        BOOST_TEST(reported("another database"));
-        BOOST_CHECK(supply->window().identity() == other);
-        BOOST_TEST(supply->window().mark().lowest == 1);
-        BOOST_TEST(supply->window().mark().highest == 1000);
-        issued = {};
-        BOOST_TEST(take_ids(1000) == 1000u);
-        BOOST_TEST(issued.lowest() == 1);  // nothing of the old window
-        run();
-    }
-}
-
-BOOST_AUTO_TEST_CASE(another_database_opens_the_latch) {
-    sequence.last_value = 300;
-    find_it_gone_back();
-    sequence = {};
-    sequence.identity.system_identifier = 8000;
-    wait_out_the_backoff();
-    run();
-    BOOST_CHECK(refill->state() == RefillState::reserving);
-}
-
 // What others took of it before they noticed may have moved it past this one's mark, and into their IDs.
 BOOST_AUTO_TEST_CASE(a_sequence_created_again_is_latched_though_it_stands_beyond_the_mark) {
     sequence.recreate(5000);
@@ -617,19 +547,6 @@ BOOST_AUTO_TEST_CASE(an_adopted_window_is_served_and_verified) {
     BOOST_CHECK(step() == Kind::inspect);
     BOOST_TEST(left() == 800u);
     BOOST_TEST(refill->issued() == 100u);
-}
-
-BOOST_AUTO_TEST_CASE(an_adopted_window_of_another_sequence_is_discarded) {
-    for (const bool same_database : {true, false}) {
-        start();
-        same_database ? ++sequence.identity.sequence_oid : ++sequence.identity.system_identifier;
-        BOOST_TEST(left() > 0u);
-        BOOST_CHECK(step() == Kind::inspect);
-        BOOST_TEST(left() == 0u);
-        if (same_database) sequence.resume_past(*sequence.last_value), wait_out_the_backoff();
-        run();
-        BOOST_TEST(left() > 0u);
-    }
 }
 
 BOOST_AUTO_TEST_CASE(a_late_answer_is_as_good_as_any) {

@@ -100,11 +100,23 @@ BOOST_AUTO_TEST_CASE(a_window_of_another_pod_is_discarded_and_its_mark_kept) {
     check_discarded(all, "belongs to another pod", true);
 }
 
-BOOST_AUTO_TEST_CASE(a_window_of_another_source_is_discarded_with_its_mark) {
+// Until PostgreSQL has told whether it is another.
+BOOST_AUTO_TEST_CASE(a_window_of_another_source_is_discarded_and_its_mark_kept) {
     leave_a_window_of_ten();
     auto all = options();
     all.source_digest = "digest of another";
-    check_discarded(all, "from another source", false);
+    check_discarded(all, "under other settings", true);
+    {
+        const auto file = open_window(all);
+        BOOST_TEST(file->source_changed());
+        BOOST_TEST((file->mark() == mark));
+        file->set_identity(identity);
+        BOOST_TEST(!file->source_changed());
+        BOOST_TEST(file->publish({11, 1, 10}) == 10u);
+    }
+    const auto file = open_window(all);
+    BOOST_TEST((file->start() == WindowFile::Start::adopted));
+    BOOST_TEST(!file->source_changed());
 }
 
 BOOST_AUTO_TEST_CASE(a_window_of_another_size_is_discarded_and_its_mark_kept) {

@@ -182,16 +182,18 @@ BOOST_AUTO_TEST_CASE(a_latched_mark_stays_latched) {
     for (const auto& all : {options(), shared(), options()}) BOOST_TEST(open_window(all)->mark().latched);
 }
 
-BOOST_AUTO_TEST_CASE(the_mark_of_another_source_is_not_its_own) {
+BOOST_AUTO_TEST_CASE(the_mark_of_another_source_is_kept_as_such) {
     leave_ten(shared());
-    auto other = shared();
-    other.source_digest = "another";
-    BOOST_TEST((open_window(other)->mark() == Mark{}));
     leave_ten(options("b"));
-    auto other_b = shared();
+    auto other = shared(), other_b = shared(), other_unshared = options();
+    other.source_digest = other_b.source_digest = other_unshared.source_digest = "another";
     other_b.sequence = "b";
-    other_b.source_digest = "another";
-    BOOST_TEST((open_window(other_b)->mark() == Mark{}));
+    for (const auto& all : {other, other_b, other, other_unshared}) {
+        const auto file = open_window(all);
+        BOOST_TEST(file->left() == 0u);
+        BOOST_TEST(file->source_changed());
+        check_known(*file);
+    }
 }
 
 BOOST_AUTO_TEST_CASE(a_disk_is_no_place_for_a_shared_window) {

@@ -40,6 +40,7 @@ class WindowFile {
     Mark mark() const { return mark_; }
     void set_mark(const Mark& mark) { mark_ = mark; }
     void forget_mark() { mark_ = {}; }
+    bool source_changed() const { return false; }
     SourceIdentity identity() const { return identity_; }
     void set_identity(const SourceIdentity& identity) { identity_ = identity; }
     Expected<std::uint64_t> discard() { return std::exchange(left_, 0); }

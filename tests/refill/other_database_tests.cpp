@@ -1,0 +1,130 @@
+// Another database answers than before: what becomes of the window and of the mark.
+#include <boost/test/unit_test.hpp>
+
+#include "tests/refill/refill_fixture.h"
+
+namespace next_id::test {
+namespace {
+
+const SourceIdentity other_databases[] = {{7001, 5, 16384}, {7000, 6, 16384}};
+
+}  // namespace
+
+BOOST_FIXTURE_TEST_SUITE(other_database_tests, StartedRefill)
+
+// A restore, of an older state.
+BOOST_AUTO_TEST_CASE(another_database_under_the_same_settings_latches_if_it_stands_behind) {
+    for (const SourceIdentity& other : other_databases) {
+        sequence = {};
+        start_afresh();
+        run();
+        sequence.last_value = 500;
+        sequence.identity = other;
+        refill->on_connected();
+        find_it_gone_back();
+        BOOST_TEST(left() == 0u);
+        BOOST_CHECK(supply->window().identity() == other);
+    }
+}
+
+// A move.
+BOOST_AUTO_TEST_CASE(another_database_that_stands_beyond_goes_on_without_the_window) {
+    for (const SourceIdentity& other : other_databases) {
+        sequence = {};
+        start_afresh();
+        run();
+        take_ids(400);
+        sequence.last_value = 5000;
+        sequence.identity = other;
+        refill->on_connected();
+        take_ids(400);
+        run();
+        BOOST_CHECK(refill->state() == RefillState::reserving);
+        BOOST_TEST(refill->discarded() == 200u);
+        BOOST_TEST(reported("another database"));
+        BOOST_CHECK(supply->window().identity() == other);
+        BOOST_TEST(supply->window().mark().lowest == 1);
+        BOOST_TEST(take_ids(10) == 10u);
+        BOOST_TEST(issued.highest() > 5000);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(another_database_opens_no_latch) {
+    sequence.last_value = 300;
+    find_it_gone_back();
+    sequence.last_value = 5000;
+    sequence.identity.system_identifier = 8000;
+    wait_out_the_backoff();
+    run();
+    BOOST_CHECK(refill->state() == RefillState::latched);
+}
+
+BOOST_AUTO_TEST_CASE(other_settings_that_name_the_same_sequence_keep_mark_and_latch) {
+    digest = "the same database by another name";
+    sequence.last_value = 300;
+    for (int i = 0; i < 3; ++i) {
+        start();
+        BOOST_TEST(left() == 0u);
+        run();
+        BOOST_CHECK(refill->state() == RefillState::latched);
+    }
+    sequence.resume_past(2000);
+    wait_out_the_backoff();
+    run();
+    BOOST_CHECK(refill->state() == RefillState::reserving);
+}
+
+BOOST_AUTO_TEST_CASE(other_settings_that_name_another_database_begin_a_new_mark) {
+    for (const bool latched : {false, true}) {
+        digest = "digest";
+        sequence = {};
+        start_afresh();
+        run();
+        if (latched) sequence.last_value = 300, find_it_gone_back();
+        digest = "another database";
+        sequence = {};
+        sequence.identity.database_oid = 6;
+        for (int i = 0; i < 3; ++i) start();  // PostgreSQL is away, at first
+        run();
+        BOOST_CHECK(refill->state() == RefillState::reserving);
+        BOOST_TEST(supply->window().mark().highest == 1000);
+        BOOST_TEST(!supply->window().source_changed());
+        issued = {};
+        BOOST_TEST(take_ids(1000) == 1000u);
+        BOOST_TEST(issued.lowest() == 1);
+        start();
+        sequence.last_value = 300;
+        run();
+        BOOST_CHECK(refill->state() == RefillState::latched);
+    }
+}
+
+// A pooler led the statement there.
+BOOST_AUTO_TEST_CASE(another_database_that_stands_behind_gives_nothing) {
+    use_up();
+    const auto step = refill->next_step(now);
+    sequence = {};
+    sequence.identity.system_identifier = 7001;
+    refill->on_reserved(now, *sequence.reserve(step.values, supply->window().mark()));
+    BOOST_TEST(left() == 0u);
+    BOOST_TEST(sequence.nextvals == 0u);
+    BOOST_CHECK(refill->state() == RefillState::latched);
+}
+
+BOOST_AUTO_TEST_CASE(an_adopted_window_of_another_sequence_is_discarded) {
+    for (const bool same_database : {true, false}) {
+        start();
+        same_database ? ++sequence.identity.sequence_oid : ++sequence.identity.system_identifier;
+        if (!same_database) sequence.last_value = *sequence.last_value + 5000;
+        BOOST_TEST(left() > 0u);
+        BOOST_CHECK(step() == Kind::inspect);
+        BOOST_TEST(left() == 0u);
+        if (same_database) sequence.resume_past(*sequence.last_value), wait_out_the_backoff();
+        run();
+        BOOST_TEST(left() > 0u);
+    }
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace next_id::test
