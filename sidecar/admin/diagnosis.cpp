@@ -13,6 +13,9 @@ struct Advice {
     std::string_view text;
 };
 
+constexpr std::string_view read_only =
+    "That server is a standby, or default_transaction_read_only is on: name the primary, or all hosts, in PG_HOST.";
+
 // The first that fits counts.
 constexpr std::array advices{
     Advice{{"password authentication failed"},
@@ -40,8 +43,8 @@ constexpr std::array advices{
     Advice{{"the database system is"}, "PostgreSQL is starting or stopping: wait. next-id goes on trying."},
     Advice{{"terminating connection"}, "PostgreSQL was stopped, or ended the connection. next-id connects again."},
     Advice{{"server closed the connection"}, "Look into PostgreSQL's log for why. next-id connects again."},
-    Advice{{"session is read-only"}, "That server is a standby: name the primary, or all hosts, in PG_HOST."},
-    Advice{{"read-only transaction"}, "That server is a standby: name the primary, or all hosts, in PG_HOST."},
+    Advice{{"session is read-only"}, read_only},
+    Advice{{"read-only transaction"}, read_only},
     Advice{{"certificate"}, "Check the certificate, PGSSLMODE and PGSSLROOTCERT."},
     Advice{{"SSL"}, "Check PGSSLMODE, and whether the server speaks TLS (ssl = on)."},
     Advice{{"has not answered for"},

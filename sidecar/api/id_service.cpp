@@ -14,7 +14,7 @@ constexpr const char* token_wanted =
 constexpr std::string_view too_fast =
     "this client has used up what it may ask for; Retry-After says in how many seconds there is enough again";
 constexpr const char* dry_msg = "query seq failed";
-constexpr const char* dry_error = "the window is dry, and its refill did not come in time";
+constexpr const char* dry_error = "the window has too few IDs, and its refill did not come in time";
 
 }  // namespace
 

@@ -49,6 +49,8 @@ Expected<std::string> take_batch(const HttpServer& server, const std::string& pa
     const std::string target = path + "?count=" + std::to_string(count) + "&format=text";
     auto answer = http_get(server, target, Clock::now() + batch_patience, token);
     if (!answer) return Unexpected{answer.error()};
+    if (answer->status == 401)
+        return Unexpected{std::string{"the sidecar wants a token; name a file with one that it takes (--token-file)"}};
     if (answer->status != 200) return Unexpected{error_sentence(answer->status, answer->body)};
     if (!are_ids(answer->body, count))
         return Unexpected{

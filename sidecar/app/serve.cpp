@@ -2,6 +2,8 @@
 
 #include <sys/resource.h>
 
+#include <unistd.h>
+
 #include <csignal>
 #include <cstdio>
 #include <memory>
@@ -11,6 +13,7 @@
 #include "sidecar/app/sidecar.h"
 #include "sidecar/base/exit_code.h"
 #include "sidecar/base/log.h"
+#include "sidecar/config/load.h"
 
 namespace next_id {
 
@@ -65,6 +68,9 @@ void confine(const Config& config) {
 
 int serve(Config config) {
     std::signal(SIGPIPE, SIG_IGN);
+    for (const std::string& name : unknown_variables(environ))
+        log::warn("no setting has this name, so the variable counts for nothing: next-id serve --help lists them",
+                  {{"variable", name}});
     fit_into(raise_descriptor_limit(), config);
     if (holds_secrets(config)) {
         hide_memory();

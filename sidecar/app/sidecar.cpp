@@ -237,7 +237,7 @@ void Sidecar::watch_signals() {
     });
     stop_timer_ = make_handle<uv_timer_t>(this, [this](uv_timer_t* handle) { return uv_timer_init(&loop_, handle); });
     require(stop_timer_ != nullptr);
-    for (const int signal : {SIGTERM, SIGINT}) {
+    for (const int signal : {SIGTERM, SIGINT, SIGHUP}) {
         auto watch =
             make_handle<uv_signal_t>(this, [this](uv_signal_t* handle) { return uv_signal_init(&loop_, handle); });
         require(watch != nullptr);

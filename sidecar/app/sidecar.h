@@ -38,7 +38,7 @@ class Sidecar {
     // Takes what the system must give: windows, ports, the socket. The error says what it refused.
     Expected<Nothing> open();
 
-    // Serves until SIGTERM or SIGINT, and then until what is in flight is answered.
+    // Serves until SIGTERM, SIGINT or SIGHUP, and then until what is in flight is answered.
     void run();
 
  private:

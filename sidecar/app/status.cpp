@@ -21,6 +21,9 @@ constexpr std::chrono::seconds watch_interval{1};
 Expected<std::string> report_of(const Config& config, const std::string& token, std::chrono::seconds patience) {
     const auto answer = http_get(reachable(*config.admin), "/status?format=text", Clock::now() + patience, token);
     if (!answer) return Unexpected{"no status: " + answer.error()};
+    if (answer->status == 401)
+        return Unexpected{
+            std::string{"no status: it wants a token; name a file with one that it takes (--admin-token-file)"}};
     if (answer->status != 200) return Unexpected{"no status: HTTP status " + std::to_string(answer->status)};
     return harmless(answer->body);
 }

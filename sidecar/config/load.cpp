@@ -1,5 +1,6 @@
 #include "sidecar/config/load.h"
 
+#include <algorithm>
 #include <cstdlib>
 
 #include "sidecar/base/escape.h"
@@ -114,6 +115,17 @@ ConfigError wrong_value(const Setting& setting, const Given& given, const std::s
 
 Environment process_environment() {
     return [](const std::string& name) { return std::getenv(name.c_str()); };
+}
+
+std::vector<std::string> unknown_variables(const char* const* environment) {
+    std::vector<std::string> unknown;
+    for (; *environment != nullptr; ++environment) {
+        const std::string_view variable = *environment, name = variable.substr(0, variable.find('='));
+        const auto holds = [&](std::string_view part) { return name.find(part) != name.npos; };
+        if (!name.starts_with("NEXT_ID_") || holds("_SERVICE_") || holds("_PORT_") || name.ends_with("_PORT")) continue;
+        if (std::ranges::find(settings(), name, &Setting::environment) == settings().end()) unknown.emplace_back(name);
+    }
+    return unknown;
 }
 
 Expected<Config, ConfigError> load_config(Command command, const Flags& flags, const Environment& environment) {

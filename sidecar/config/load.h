@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "sidecar/base/exit_code.h"
 #include "sidecar/base/expected.h"
@@ -28,6 +29,10 @@ Environment process_environment();
 // Reads, stores and checks the settings that `command` takes; the others are left empty, and may be wrong. For get,
 // exactly one of socket_path and http is there: the way to go.
 Expected<Config, ConfigError> load_config(Command command, const Flags& flags, const Environment& environment);
+
+// Of variables written NAME=value, up to a null pointer: the names that begin with NEXT_ID_ and are no setting's, but
+// for those that Kubernetes makes for a service called next-id.
+std::vector<std::string> unknown_variables(const char* const* environment);
 
 // The defaults and no password, as serve would have them in an empty environment. For tests.
 Config default_config();

@@ -241,10 +241,10 @@ void SequenceRefill::latch(Instant now, const std::string& how) {
     supply_.window().set_mark(mark);
     const std::string furthest = mark.direction == 0 ? "none" : std::to_string(furthest_of(mark, mark.direction));
     state_ = RefillState::latched;
-    problem_ =
-        "the sequence went back: " + how +
-        ". Nothing is reserved until it has been moved past the furthest ID of all sidecars (this one's: " + furthest +
-        ") with sql/resume_past.sql";
+    problem_ = "the sequence went back: " + how +
+               ". Nothing is reserved until its owner has moved it past the furthest ID of all sidecars (this one's: " +
+               furthest + ") with sql/resume_past.sql: psql -v sequence='" + supply_.sequence() +
+               "' -v past=ID -f sql/resume_past.sql";
     report_(Severity::error, problem_);
     discard(RefillTally::Discarded::went_back, "the sequence went back");
     fail(now, problem_);

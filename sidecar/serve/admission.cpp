@@ -9,7 +9,7 @@ namespace {
 // In the order of the reasons.
 constexpr std::array<HttpError, Admission::reason_names.size()> errors{{
     {403, "this user may not connect here; --socket-allow-uid names those who may"},
-    {503, "there are as many connections as --connections-max allows; close some, or try again later"},
+    {503, "there are as many connections as --connections-max allows (--admin: 100); close some, or try again later"},
     {503, "this client has as many connections as --connections-per-client allows; close some, or use them again"},
 }};
 

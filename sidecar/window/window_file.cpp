@@ -18,13 +18,13 @@ constexpr char lock_ending[] = ".lock", origin_ending[] = ".origin", longest_end
 // `what` it is, and the `flag` that says where.
 Expected<Nothing> make_directory(const std::filesystem::path& dir, mode_t mode, const char* what, const char* flag) {
     std::error_code error;
-    if (dir.has_parent_path()) std::filesystem::create_directories(dir.parent_path(), error);  // mkdir says why, if not
+    if (dir.has_parent_path()) std::filesystem::create_directories(dir.parent_path(), error);
     struct stat status;
     const std::string name = std::string{what} + " " + dir.string();
     const bool is_new = ::mkdir(dir.c_str(), mode) == 0;
     if (is_new ? ::chmod(dir.c_str(), mode) != 0 : errno != EEXIST)  // whatever the umask
-        return Unexpected{"cannot make the " + name + ": " + std::strerror(errno) + "; make it, or give another (" +
-                          flag + ")"};
+        return Unexpected{"cannot make the " + name + ": " + std::strerror(error ? error.value() : errno) +
+                          "; make it, or give another (" + flag + ")"};
     if (::stat(dir.c_str(), &status) != 0) return Unexpected{"cannot use the " + name + ": " + std::strerror(errno)};
     if (!S_ISDIR(status.st_mode)) return Unexpected{"the " + name + " is not a directory; give another (" + flag + ")"};
     return Nothing{};

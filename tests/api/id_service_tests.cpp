@@ -194,12 +194,10 @@ BOOST_AUTO_TEST_CASE(a_wait_in_vain_ends_in_503_with_the_reason) {
         return out;
     };
     const std::string headers = "Connection: close\r\nRetry-After: 1\r\n", status = "503 Service Unavailable";
-    BOOST_TEST(
-        dry() ==
-        response(
-            "{\"code\":503,\"msg\":\"query seq failed\",\"error\":\"the window is dry, and its refill did not come in "
-            "time\"}\n",
-            headers, status));
+    BOOST_TEST(dry() == response("{\"code\":503,\"msg\":\"query seq failed\",\"error\":\"the window has too few IDs, "
+                                 "and its refill did not come in "
+                                 "time\"}\n",
+                                 headers, status));
     supply.set_trouble({"connect postgresql failed", "connection to 10.0.0.1 \"refused\""});
     BOOST_TEST(dry() == response("{\"code\":503,\"msg\":\"connect postgresql failed\",\"error\":\"connection to "
                                  "10.0.0.1 \\\"refused\\\"\"}\n",

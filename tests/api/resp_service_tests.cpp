@@ -172,7 +172,8 @@ BOOST_AUTO_TEST_CASE(what_was_parked_gets_its_last_id_or_why_there_is_none) {
     BOOST_TEST(out == ":5\r\n:8\r\n");
     out.clear();
     service->answer_dry(one, out);
-    BOOST_TEST(out == "-TRYAGAIN query seq failed: the window is dry, and its refill did not come in time\r\n");
+    BOOST_TEST(out ==
+               "-TRYAGAIN query seq failed: the window has too few IDs, and its refill did not come in time\r\n");
     supply.set_trouble({"connect postgresql failed", "refused\nby all"});
     out.clear();
     service->answer_dry(one, out);

@@ -232,6 +232,20 @@ BOOST_AUTO_TEST_CASE(settings_that_contradict_each_other_are_refused_by_both_nam
     (void)loaded();
 }
 
+BOOST_AUTO_TEST_CASE(variables_that_are_no_settings_are_told_but_for_those_of_kubernetes) {
+    const char* const variables[] = {"PATH=/bin",
+                                     "NEXT_ID_THREADS=2",
+                                     "NEXT_ID_WINDOWMIN=5",
+                                     "NEXT_ID_=",
+                                     "NEXT_ID_SERVICE_HOST=10.0.0.1",
+                                     "NEXT_ID_SERVICE_PORT_HTTP=80",
+                                     "NEXT_ID_PORT=tcp://10.0.0.1:80",
+                                     "NEXT_ID_PORT_80_TCP_ADDR=10.0.0.1",
+                                     nullptr};
+    BOOST_TEST(unknown_variables(variables) == (std::vector<std::string>{"NEXT_ID_WINDOWMIN", "NEXT_ID_"}),
+               boost::test_tools::per_element());
+}
+
 BOOST_AUTO_TEST_CASE(several_sequences_keep_their_order_and_spelling) {
     no_password_needed();
     environment["PG_SEQUENCE"] = "b , My.Seq,\"a,b\".\"say \"\"hi\"\".\",a";

@@ -65,7 +65,7 @@ BOOST_AUTO_TEST_CASE(a_token_is_wanted_on_tcp_and_where_asked_on_the_socket) {
     BOOST_CHECK_EQUAL(get({{"NEXT_ID_TOKEN_FILE", tokens}}).exit_code, 0);
     const ProgramResult without = get({});
     BOOST_CHECK_EQUAL(without.exit_code, 1);
-    BOOST_CHECK(without.output.starts_with("next-id: unauthorized: this service wants a token"));
+    BOOST_CHECK(without.output.starts_with("next-id: the sidecar wants a token; name a file"));
 
     sidecar.stop();
     run({{"NEXT_ID_SOCKET_AUTH", "yes"}});

@@ -97,8 +97,8 @@ void check_refused(SidecarProcess& sidecar, int exit_code, const std::vector<std
 
 BOOST_FIXTURE_TEST_SUITE(life_e2etests, LifeFixture)
 
-BOOST_AUTO_TEST_CASE(sigterm_and_sigint_stop_it_with_exit_code_0_and_without_its_socket) {
-    for (const int signal : {SIGTERM, SIGINT}) {
+BOOST_AUTO_TEST_CASE(sigterm_sigint_and_sighup_stop_it_with_exit_code_0_and_without_its_socket) {
+    for (const int signal : {SIGTERM, SIGINT, SIGHUP}) {
         const auto one = sidecar({{"NEXT_ID_THREADS", "3"}});
         one->start_ready();
         TestClient idle{one->http()}, idle_too{one->socket()}, silent{one->http()};

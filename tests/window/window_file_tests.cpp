@@ -156,6 +156,8 @@ BOOST_AUTO_TEST_CASE(without_rights_it_says_what_was_denied) {
     BOOST_TEST(says(error_in_another_process(options(), true), "cannot open the lock file"));
     BOOST_TEST(says(error_in_another_process(options(), true), "Permission denied"));
     BOOST_TEST(says(error_in_another_process(missing, true), "cannot make the state directory"));
+    missing.state_dir = missing.state_dir / "state";
+    BOOST_TEST(says(error_in_another_process(missing, true), "Permission denied"));
     ::chmod(temp.path.c_str(), 0755);
     ::chmod((temp.path / "state").c_str(), 0755);
 }
