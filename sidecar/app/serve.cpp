@@ -1,7 +1,6 @@
 #include "sidecar/app/serve.h"
 
 #include <sys/resource.h>
-
 #include <unistd.h>
 
 #include <csignal>

@@ -78,7 +78,7 @@ class WindowFile {
     SourceIdentity identity() const { return read_identity(current().origin()); }
     // Identity and mark are those that a sidecar with other settings left, until set_identity() is called. Nothing is
     // published before.
-    bool source_changed() const { return !same_source(current().origin(), owner()); }
+    bool source_changed() const { return read_source_digest(current().origin()) != options_.source_digest; }
     void set_identity(const SourceIdentity& identity);
 
     // Throws away what is left, for whoever maps the window, and puts a new one in its place; mark and identity stay.
