@@ -8,7 +8,8 @@
 --
 -- Answers one row. count says how many values were taken: fewer than $2 when the sequence was seen behind the mark, and
 -- then none once that was seen. values are all of them in the order of the calls, or only the first where the others follow
--- it one increment apart, as they do unless another session called nextval() meanwhile.
+-- it one increment apart, as they do unless another session called nextval() meanwhile. start_if_uncalled is null unless the
+-- sequence had given no value before: then its first one need not lie an increment beyond all that was given out.
 --
 -- The shape decides the correctness:
 --   * "guard" is evaluated before the first nextval(), since all else reads its row, and once, being materialized.
@@ -35,9 +36,10 @@ WITH guard AS MATERIALIZED (
            set_config('client_min_messages', 'warning', true),
            pg_logical_emit_message(true, 'next-id', '')
 ), locked AS MATERIALIZED (
-    SELECT sequence, pg_sequence_last_value(sequence) FROM guard
+    SELECT sequence, pg_sequence_last_value(sequence) AS value_before FROM guard
 ), taken AS MATERIALIZED (
     SELECT sequence,
+           value_before,
            parameters.*,
            ARRAY(SELECT nextval(sequence) FROM (SELECT generate_series(1, $2::int) OFFSET 0) AS calls
                  WHERE CASE WHEN $5::int > 0 THEN increment > 0 AND pg_sequence_last_value(sequence) >= $4::bigint
@@ -61,5 +63,6 @@ SELECT CASE WHEN EXISTS (SELECT FROM (SELECT unnest(all_values) AS value,
             ELSE (SELECT relpersistence FROM pg_class WHERE oid = sequence) END AS persistence,
        (SELECT system_identifier FROM pg_control_system()) AS system_identifier,
        (SELECT oid FROM pg_database WHERE datname = current_database()) AS database_oid,
-       sequence::oid AS sequence_oid
+       sequence::oid AS sequence_oid,
+       CASE WHEN value_before IS NULL THEN start_value END AS start_if_uncalled
 FROM taken

@@ -23,9 +23,12 @@ BEGIN;
 SELECT format('CREATE ROLE %I LOGIN', :'role')
 WHERE NOT EXISTS (SELECT FROM pg_roles WHERE rolname = :'role') \gexec
 
-ALTER ROLE :"role" LOGIN NOCREATEDB NOCREATEROLE;
+ALTER ROLE :"role" LOGIN;
 
--- Said only where it changes something: it takes a superuser to say it.
+-- Said only where it changes something: from PostgreSQL 16 on, only who has such a right himself may say that another has not,
+-- and of the last three, before, a superuser.
+SELECT format('ALTER ROLE %I NOCREATEDB', :'role') FROM pg_roles WHERE rolname = :'role' AND rolcreatedb \gexec
+SELECT format('ALTER ROLE %I NOCREATEROLE', :'role') FROM pg_roles WHERE rolname = :'role' AND rolcreaterole \gexec
 SELECT format('ALTER ROLE %I NOSUPERUSER NOREPLICATION NOBYPASSRLS', :'role')
 FROM pg_roles WHERE rolname = :'role' AND (rolsuper OR rolreplication OR rolbypassrls) \gexec
 

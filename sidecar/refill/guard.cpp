@@ -80,6 +80,14 @@ std::optional<Reach> reach_of(const Mark& mark) {
                  .highest = mark.direction > 0 ? furthest_of(mark, 1) : mark.highest};
 }
 
+Mark moved_to(const Mark& mark, const SequenceParameters& parameters, std::optional<std::int64_t> last_value) {
+    Mark moved = mark;
+    if (last_value)
+        moved.last_value = direction_of(parameters) > 0 ? std::max(mark.last_value, *last_value)
+                                                        : std::min(mark.last_value, *last_value);
+    return moved;
+}
+
 bool covers(const Mark& mark, const Range& range) {
     return mark.direction != 0 && lowest_of(range) >= mark.lowest && highest_of(range) <= mark.highest;
 }

@@ -36,6 +36,10 @@ struct Reach {
 // Nothing before the first.
 std::optional<Reach> reach_of(const Mark& mark);
 
+// The mark, and all up to where another sequence of that name stands: only what moves it further can clear that. A
+// comment that a restore has brought along cannot.
+Mark moved_to(const Mark& mark, const SequenceParameters& parameters, std::optional<std::int64_t> last_value);
+
 // True iff the whole range lies within the mark.
 bool covers(const Mark& mark, const Range& range);
 

@@ -5,6 +5,8 @@
 namespace next_id {
 namespace {
 
+constexpr std::size_t line_bytes_max = 1000;
+
 std::string field(const PGresult& result, int which) {
     const char* text = PQresultErrorField(&result, which);
     return text != nullptr ? text : "";
@@ -44,7 +46,12 @@ std::string describe(const PGresult& result) {
 std::string one_line(std::string_view text) {
     std::string line;
     for (const char c : text) {
-        const bool space = c == '\n' || c == '\t' || c == ' ';
+        if (line.size() == line_bytes_max) {
+            while ((line.back() & 0xC0) == 0x80) line.pop_back();  // of a character of UTF-8, all or nothing
+            line.back() = ' ';
+            return line + "...";
+        }
+        const bool space = (c >= 0 && c <= ' ') || c == 0x7F;
         if (!space)
             line += c;
         else if (!line.empty() && line.back() != ' ')

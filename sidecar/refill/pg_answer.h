@@ -27,6 +27,7 @@ void add_result(PgAnswer& answer, const pg_result& result);
 std::string describe(const pg_result& result);
 
 // libpq's messages span lines; ours are one.
+// Of a server that may say anything: no control characters, and not more than is worth keeping.
 std::string one_line(std::string_view text);
 
 }  // namespace next_id

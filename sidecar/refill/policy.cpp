@@ -10,6 +10,7 @@ namespace {
 constexpr std::chrono::milliseconds sample_min{50};  // shorter stretches tell nothing about demand
 constexpr double rise_seconds = 1.0;                 // demand that grows is believed within a second
 constexpr double fall_reserves = 2.0;                // demand that falls is forgotten over two reserves
+constexpr double demand_least = 1e-6;                // IDs a second; less is none: it would last longer than is told
 constexpr double jitter_share = 0.1;
 constexpr std::uint64_t filled_share = 10;  // a window that lacks less than a tenth of its target is full
 
@@ -42,6 +43,7 @@ void RefillPolicy::observe(Instant now, std::uint64_t taken) {
 
     const double sample = taken > taken_ ? static_cast<double>(taken - taken_) / elapsed_s : 0;
     demand_ += (sample - demand_) * approach(elapsed_s, sample > demand_ ? rise_seconds : fall_s);
+    if (demand_ < demand_least) demand_ = 0;
     const double ideal = std::max(2 * reserve_s * demand_, static_cast<double>(settings_.window_min));
     target_ = ideal > target_ ? ideal : target_ + (ideal - target_) * approach(elapsed_s, fall_s);
 

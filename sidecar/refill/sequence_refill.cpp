@@ -72,7 +72,7 @@ std::uint64_t SequenceRefill::values_for(std::uint64_t ids) const {
 }
 
 void SequenceRefill::on_inspected(Instant now, const InspectAnswer& answer) {
-    if (!check_identity(now, answer.identity)) return;
+    if (!check_identity(now, answer)) return;
     const Mark mark = supply_.window().mark();
     if (!mark.latched && latch_if_it_went_back(now, how_it_went_back(mark, answer))) return;
     if (!check_parameters(now, answer.parameters)) return;
@@ -108,7 +108,7 @@ void SequenceRefill::on_reserved(Instant now, const ReserveAnswer& answer) {
 
 // True iff its IDs were published.
 bool SequenceRefill::take_reserved(Instant now, const ReserveAnswer& answer) {
-    if (!check_identity(now, answer.identity)) return false;
+    if (!check_identity(now, answer)) return false;
     const Mark mark = supply_.window().mark();
     if (latch_if_it_went_back(now, how_it_went_back(mark, answer, values_asked_))) return false;
     if (!check_parameters(now, answer.parameters)) return false;
@@ -185,15 +185,19 @@ double SequenceRefill::seconds_left() const {
 // other settings. What else answers under the same ones has to go on where the old one was, be it a restore or a move.
 // One that was created again in the same database is latched wherever it stands: beyond this sidecar's mark it may be
 // for what others took before they noticed, and so within theirs.
-bool SequenceRefill::check_identity(Instant now, const SourceIdentity& identity) {
+template <class Answer>
+bool SequenceRefill::check_identity(Instant now, const Answer& answer) {
     WindowFile& window = supply_.window();
+    const SourceIdentity& identity = answer.identity;
     const SourceIdentity known = window.identity();
     if (known == identity && !window.source_changed()) return true;
     if (known != SourceIdentity{} && known != identity) {
         const bool same_database =
             known.system_identifier == identity.system_identifier && known.database_oid == identity.database_oid;
         if (same_database && window.mark().direction != 0) {
-            latch(now, "it was dropped and created again");
+            window.set_mark(moved_to(window.mark(), answer.parameters, answer.last_value));
+            latch(now, window.source_changed() ? "the settings of now lead to another sequence of the same database"
+                                               : "it was dropped and created again");
             window.set_identity(identity);
             return false;
         }
@@ -254,7 +258,10 @@ void SequenceRefill::resume(const InspectAnswer& answer, std::int64_t past) {
     Mark mark = supply_.window().mark();
     mark.latched = false;
     if (mark.direction != 0) mark.direction = answer.parameters.increment > 0 ? 1 : -1;
-    mark.last_value = answer.last_value.value_or(past);
+    if (answer.last_value)
+        mark.last_value = *answer.last_value;
+    else
+        mark = {};  // not even its first value lies within it
     supply_.window().set_mark(mark);
     report_(Severity::info, "resumed: an operator moved the sequence past " + std::to_string(past));
 }

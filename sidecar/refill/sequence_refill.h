@@ -100,7 +100,8 @@ class SequenceRefill {
  private:
     bool take_reserved(Instant now, const ReserveAnswer& answer);
     void statement_failed(Instant now, std::string_view sqlstate, const std::string& error);
-    bool check_identity(Instant now, const SourceIdentity& identity);
+    template <class Answer>
+    bool check_identity(Instant now, const Answer& answer);
     bool check_parameters(Instant now, const SequenceParameters& parameters);
     bool latch_if_it_went_back(Instant now, const std::string& how);
     void latch(Instant now, const std::string& how);

@@ -15,6 +15,7 @@ struct FakeSequence {
     SequenceParameters parameters;
     std::optional<std::int64_t> last_value;
     std::int64_t start = 1;
+    std::optional<std::int64_t> restarted_with;  // instead
     SourceIdentity identity{7000, 5, 16384};
     std::string comment;
     std::uint64_t nextvals = 0;
@@ -22,7 +23,8 @@ struct FakeSequence {
 
     std::optional<std::int64_t> nextval() {
         ++nextvals;
-        const __int128 next = last_value ? __int128{*last_value} + parameters.increment : __int128{start};
+        const __int128 next =
+            last_value ? __int128{*last_value} + parameters.increment : __int128{restarted_with.value_or(start)};
         if (next < parameters.minimum || next > parameters.maximum) return std::nullopt;
         return last_value = static_cast<std::int64_t>(next);
     }
@@ -36,6 +38,7 @@ struct FakeSequence {
     // Nothing when it met the end: what it took until then is burned.
     std::optional<ReserveAnswer> reserve(std::uint64_t values, const Mark& mark = {}) {
         ReserveAnswer answer;
+        if (!last_value) answer.start_if_uncalled = start;
         for (std::uint64_t i = 0; i < values && !is_behind(mark); ++i) {
             before_nextval();
             const auto value = nextval();

@@ -111,6 +111,36 @@ BOOST_AUTO_TEST_CASE(another_database_that_stands_behind_gives_nothing) {
     BOOST_CHECK(refill->state() == RefillState::latched);
 }
 
+// pg_dump brings the comment along.
+BOOST_AUTO_TEST_CASE(the_comment_of_an_earlier_resumption_opens_no_latch_after_a_restore) {
+    sequence.recreate(1);
+    sequence.resume_past(5000);
+    sequence.last_value = 6900;
+    find_it_gone_back();
+    for (int i = 0; i < 3; ++i) {
+        wait_out_the_backoff();
+        run();
+        BOOST_CHECK(refill->state() == RefillState::latched);
+    }
+    sequence.resume_past(9750);
+    wait_out_the_backoff();
+    run();
+    BOOST_CHECK(refill->state() == RefillState::reserving);
+}
+
+// resume_past.sql cannot move it to where it does not reach.
+BOOST_AUTO_TEST_CASE(a_sequence_that_begins_beyond_the_mark_resumes_though_it_has_given_nothing) {
+    sequence.recreate(1'000'001);
+    sequence.parameters.minimum = 1'000'001;
+    find_it_gone_back();
+    sequence.comment = "next-id: resume past 1000000";
+    wait_out_the_backoff();
+    run();
+    BOOST_CHECK(refill->state() == RefillState::reserving);
+    BOOST_TEST(take_ids(10) == 10u);
+    BOOST_TEST(issued.highest() == 1'000'010);
+}
+
 BOOST_AUTO_TEST_CASE(an_adopted_window_of_another_sequence_is_discarded) {
     for (const bool same_database : {true, false}) {
         start();

@@ -91,6 +91,14 @@ BOOST_AUTO_TEST_CASE(without_demand_nothing_is_asked_for_after_the_first_fill) {
     BOOST_TEST(world.left == 1000);
 }
 
+BOOST_AUTO_TEST_CASE(after_a_quiet_night_there_is_no_demand) {
+    World world{{.reserve = 60s, .window_min = 1000, .window_max = plenty}};
+    world.run(60s, 1000);
+    BOOST_TEST(world.policy.demand_per_second() > 0);
+    world.run(8h, 0);
+    BOOST_TEST(world.policy.demand_per_second() == 0);
+}
+
 BOOST_AUTO_TEST_CASE(demand_that_jumps_is_followed_within_seconds) {
     World world{{.reserve = 60s, .window_min = 1000, .window_max = plenty}};
     world.run(10min, 10);

@@ -120,6 +120,22 @@ BOOST_AUTO_TEST_CASE(what_is_left_is_counted_to_the_end_in_either_direction) {
     BOOST_TEST(values_left({.minimum = INT64_MIN, .increment = INT64_MIN}, 0) == 1u);
 }
 
+BOOST_AUTO_TEST_CASE(what_lies_before_the_first_value_may_be_given_out) {
+    ReserveAnswer restarted = answer({.increment = 1000}, {{3500, 3}});
+    restarted.start_if_uncalled = 1000;
+    check(*owned_ranges(restarted, Increment::block), {{3500, 1, 2001}});
+    restarted.runs = {{1000, 2}, {5000, 1}};  // as it starts there is nothing before it
+    check(*owned_ranges(restarted, Increment::block), {{1, 1, 2000}, {4001, 1, 1000}});
+    restarted.start_if_uncalled = 1;  // restarted with 1000
+    check(*owned_ranges(restarted, Increment::block), {{1000, 1, 1001}, {4001, 1, 1000}});
+    for (const std::int64_t start : {999, 1001}) {  // for a table that has older IDs
+        restarted.start_if_uncalled = start;
+        restarted.runs = {{start, 1}};
+        check(*owned_ranges(restarted, Increment::block), {{start, 1, 1}});
+        check(*owned_ranges(restarted, Increment::step), {{start, 1000, 1}});
+    }
+}
+
 // Two programs in block mode and one ALTER after another: no ID is ever owned twice.
 BOOST_AUTO_TEST_CASE(blocks_never_overlap_whatever_becomes_of_the_increment) {
     const std::uint64_t seed = random_seed();
@@ -143,6 +159,10 @@ BOOST_AUTO_TEST_CASE(blocks_never_overlap_whatever_becomes_of_the_increment) {
             };
             for (int i = 0; i < 50; ++i) {
                 if (below(3) == 0) sequence.parameters.increment = 1 + below(below(2) == 0 ? 10 : 5000);
+                if (below(5) == 0 && sequence.last_value) {  // RESTART WITH, beyond all that was given
+                    sequence.restarted_with = *sequence.last_value + 1 + below(3000);
+                    sequence.last_value.reset();
+                }
                 // The other program comes between two values of our statement, under the same increment.
                 bool within = false;
                 sequence.before_nextval = [&] {
