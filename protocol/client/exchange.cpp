@@ -1,6 +1,7 @@
 #include "protocol/client/exchange.h"
 
 #include <poll.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -13,6 +14,11 @@ namespace {
 int remaining_ms(Instant deadline) {
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
     return int(std::clamp<std::int64_t>(left.count(), 0, 60'000));
+}
+
+std::pair<dev_t, ino_t> identity_of(int descriptor) {
+    struct stat status {};
+    return ::fstat(descriptor, &status) == 0 ? std::pair{status.st_dev, status.st_ino} : std::pair<dev_t, ino_t>{};
 }
 
 }  // namespace
@@ -42,6 +48,7 @@ bool Exchange::is_still_good() const {
 void Exchange::connect() {
     socket_ = ::socket(address_.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (socket_ < 0) return fail(errno);
+    identity_ = identity_of(socket_);
     if (::connect(socket_, address_.get(), address_.size()) == 0)
         state_ = State::sending;
     else if (errno == EINPROGRESS || errno == EINTR)
@@ -120,8 +127,9 @@ void Exchange::disconnect() {
     if (const int socket = socket_.exchange(-1); socket >= 0) ::close(socket);
 }
 
+// The child may have closed it already, and opened something else that got its number.
 void Exchange::abandon() {
-    if (socket_ >= 0) ::close(socket_);
+    if (socket_ >= 0 && identity_of(socket_) == identity_) ::close(socket_);
 }
 
 }  // namespace next_id::client

@@ -62,6 +62,7 @@ class Exchange {
     const Address& address_;
     // -1: none. Never the number of a descriptor that is closed, even for a child that is made in between.
     std::atomic<int> socket_ = -1;
+    std::pair<dev_t, ino_t> identity_{};  // of the socket; its number alone may come to mean something else
     State state_ = State::idle;
     bool kept_ = false;
     std::string request_;

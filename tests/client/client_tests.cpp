@@ -1,3 +1,4 @@
+#include <fcntl.h>
 #include <next_id/client.h>
 #include <sys/stat.h>
 #include <sys/time.h>
@@ -413,6 +414,33 @@ BOOST_AUTO_TEST_CASE(after_a_fork_parent_and_child_have_a_connection_each) {
     BOOST_TEST(status == 0);
     BOOST_TEST(client.next() == 4);
     BOOST_TEST(server.connections() == 2);
+}
+
+// As a daemon closes what it has inherited.
+BOOST_AUTO_TEST_CASE(after_a_fork_nothing_is_closed_but_what_was_inherited) {
+    Counter counter;
+    ScriptedServer server{path, [&](Peer& peer) { counter.serve(peer); }};
+    Client client{options()};
+    BOOST_TEST(client.next() == 1);
+    const pid_t child = ::fork();
+    if (child == 0) {
+        try {
+            std::vector<int> own;
+            for (int descriptor = 3; descriptor < 200; ++descriptor) ::close(descriptor);
+            while (own.empty() || own.back() < 200) own.push_back(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+            if (client.next() != 2) ::_exit(1);
+            for (const int descriptor : own) {
+                struct stat status {};
+                if (::fstat(descriptor, &status) != 0 || !S_ISCHR(status.st_mode)) ::_exit(2);
+            }
+            ::_exit(0);
+        } catch (...) {
+            ::_exit(3);
+        }
+    }
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    BOOST_TEST(status == 0);
 }
 
 BOOST_AUTO_TEST_SUITE_END()
