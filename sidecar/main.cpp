@@ -1,4 +1,7 @@
 // The program: a command line in, an exit code out (base/exit_code.h), one sentence on stderr for whatever goes wrong.
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -42,9 +45,16 @@ int run(const std::vector<std::string>& arguments) {
     return serve(*config);
 }
 
+// Else what is opened first would be taken for one of them.
+void hold_standard_descriptors() {
+    for (int descriptor = STDIN_FILENO; descriptor <= STDERR_FILENO; ++descriptor)
+        if (fcntl(descriptor, F_GETFD) < 0) static_cast<void>(open("/dev/null", O_RDWR));
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
+    hold_standard_descriptors();
     try {
         return run({argv + (argc > 0 ? 1 : 0), argv + argc});
     } catch (const std::exception& problem) {  // no memory, no threads: what the system refused while starting

@@ -57,6 +57,7 @@ class Preference {
 constexpr Preference any_json{"application/json", "application/*"};
 constexpr Preference any_text{"text/plain", "text/*"};
 constexpr Preference any_html{"text/html", "text/*"};
+constexpr Preference any_xhtml{"application/xhtml+xml", "application/*"};
 
 double quality_in(std::string_view accept, Preference preference) {
     while (!accept.empty()) {
@@ -73,9 +74,10 @@ bool prefers_text(std::string_view accept) {
     return quality_in(accept, any_text) > quality_in(accept, any_json);
 }
 
+// Java's HttpURLConnection prefers HTML, too, but unlike a browser it names no XHTML, and takes anything else.
 bool prefers_html(std::string_view accept) {
-    const double html = quality_in(accept, any_html);
-    return html > quality_in(accept, any_json) && html > quality_in(accept, any_text);
+    const double html = quality_in(accept, any_html), json = quality_in(accept, any_json);
+    return html > json && html > quality_in(accept, any_text) && (json == 0 || quality_in(accept, any_xhtml) > json);
 }
 
 }  // namespace next_id

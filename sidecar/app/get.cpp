@@ -44,17 +44,22 @@ bool are_ids(std::string_view body, std::int64_t count) {
     return count == 0;
 }
 
-Expected<std::string> take_batch(const HttpServer& server, const std::string& path, std::int64_t count,
-                                 const std::string& token) {
+struct BatchError {
+    int status;  // 0: none came
+    std::string why;
+};
+
+Expected<std::string, BatchError> take_batch(const HttpServer& server, const std::string& path, std::int64_t count,
+                                             const std::string& token) {
     const std::string target = path + "?count=" + std::to_string(count) + "&format=text";
     auto answer = http_get(server, target, Clock::now() + batch_patience, token);
-    if (!answer) return Unexpected{answer.error()};
+    if (!answer) return Unexpected{BatchError{0, answer.error()}};
+    const auto failed = [&](const std::string& why) { return Unexpected{BatchError{answer->status, why}}; };
     if (answer->status == 401)
-        return Unexpected{std::string{"the sidecar wants a token; name a file with one that it takes (--token-file)"}};
-    if (answer->status != 200) return Unexpected{error_sentence(answer->status, answer->body)};
+        return failed("the sidecar wants a token; name a file with one that it takes (--token-file)");
+    if (answer->status != 200) return failed(error_sentence(answer->status, answer->body));
     if (!are_ids(answer->body, count))
-        return Unexpected{
-            std::string{"the answer is not the IDs that were asked for; is it next-id that listens there?"}};
+        return failed("the answer is not the IDs that were asked for; is it next-id that listens there?");
     return std::move(answer->body);
 }
 
@@ -87,10 +92,15 @@ int get(const Config& config, const CommandLine& line, std::FILE* out, std::FILE
         std::fputc('\n', err);
         return int(ExitCode::failed);
     };
+    std::int64_t batch_max = get_batch_ids_max;
     for (std::int64_t printed = 0; printed < line.ids;) {
-        const std::int64_t count = std::min(line.ids - printed, get_batch_ids_max);
+        const std::int64_t count = std::min(line.ids - printed, batch_max);
         const auto ids = take_batch(server, path, count, *token);
-        if (!ids) return failed(ids.error(), printed, "are missing");
+        if (!ids && ids.error().status == 400 && count > 1) {  // settings may allow it fewer at once
+            batch_max = count / 2;
+            continue;
+        }
+        if (!ids) return failed(ids.error().why, printed, "are missing");
         if (std::fwrite(ids->data(), 1, ids->size(), out) != ids->size() || std::fflush(out) != 0)
             return failed(std::string{"writing to standard output failed: "} + std::strerror(errno), printed,
                           "may not have been printed");

@@ -3,9 +3,10 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
-#include <fstream>
-#include <iterator>
 #include <string_view>
+#include <utility>
+
+#include "sidecar/base/regular_file.h"
 
 namespace next_id {
 
@@ -18,13 +19,10 @@ bool names(const PgParameters& parameters, std::string_view keyword) {
 }
 
 Expected<std::optional<std::string>> password_from_file(const std::string& path) {
-    std::ifstream file{path};
-    std::string password{std::istreambuf_iterator<char>{file}, {}};
-    if (!file) return Unexpected{"cannot read the password from PG_PASSWORD_FILE " + path};
-    if (password.size() > password_bytes_max)
-        return Unexpected{"PG_PASSWORD_FILE " + path + " is too large to hold a password"};
-    while (!password.empty() && (password.back() == '\n' || password.back() == '\r')) password.pop_back();
-    return std::optional{password};
+    auto password = read_regular_file(path, password_bytes_max);
+    if (!password) return Unexpected{"cannot read the password from PG_PASSWORD_FILE " + password.error()};
+    while (password->ends_with('\n') || password->ends_with('\r')) password->pop_back();
+    return std::optional{std::move(*password)};
 }
 
 std::function<Expected<std::optional<std::string>>()> password_reader(const PgPassword& password) {

@@ -26,6 +26,9 @@ int fail(ExitCode code, const std::string& sentence) {
 // Windows, listeners, loops and logs, PostgreSQL, operators, and those that are being told that there is no room.
 constexpr rlim_t descriptors_kept = 256;
 
+// What it cannot start without, rounded up: loops with their bells, windows with their locks.
+constexpr rlim_t descriptors_of_process = 32, descriptors_of_thread = 8, descriptors_of_sequence = 2;
+
 // Connections are descriptors, and the usual soft limit of 1024 is for programs that use select(). Returns how many
 // there may be.
 rlim_t raise_descriptor_limit() {
@@ -70,7 +73,15 @@ int serve(Config config) {
     for (const std::string& name : unknown_variables(environ))
         log::warn("no setting has this name, so the variable counts for nothing: next-id serve --help lists them",
                   {{"variable", name}});
-    fit_into(raise_descriptor_limit(), config);
+    const rlim_t descriptors = raise_descriptor_limit();
+    const rlim_t least = descriptors_of_process + descriptors_of_thread * config.threads +
+                         descriptors_of_sequence * config.pg_sequences.size();
+    if (descriptors < least)
+        return fail(ExitCode::system_refused, "the system's limit of open files (ulimit -n) is " +
+                                                  std::to_string(descriptors) +
+                                                  ", and for so many threads and sequences " + std::to_string(least) +
+                                                  " are needed: raise it, or have fewer");
+    fit_into(descriptors, config);
     if (holds_secrets(config)) {
         hide_memory();
         log::info("core dumps are off, since a password, a token or a private key may be in memory");
@@ -79,7 +90,7 @@ int serve(Config config) {
     if (!target) return fail(ExitCode::cannot_work, target.error());
     auto tokens = tokens_of("--token-file", config.token_file);
     if (!tokens) return fail(ExitCode::cannot_work, tokens.error());
-    auto admin_tokens = tokens_of("--admin-token-file", config.admin_token_file);
+    auto admin_tokens = tokens_of("--admin-token-file", config.admin ? config.admin_token_file : "");
     if (!admin_tokens) return fail(ExitCode::cannot_work, admin_tokens.error());
     std::unique_ptr<TlsServer> tls;
     if (!config.tls_cert.empty()) {

@@ -35,7 +35,6 @@ class WatchedFile {
     };
 
     Seen look() const;
-    Expected<std::string> read() const;
 
     const std::string path_;
     const std::size_t bytes_max_;

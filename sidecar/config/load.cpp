@@ -83,15 +83,15 @@ std::string contradiction(const Config& config, const GivenSettings& given) {
     if (!config.window_share.empty() && config.order == Order::strict)
         return said(given, "window-share") + " and " + said(given, "order") +
                ", but strict order reserves nothing ahead, so there is no window to share";
-    if (config.window_share == config.state_dir)
-        return said(given, "window-share") + " and " + said(given, "state-dir") +
-               ", but what clients can write must lie apart from what they must not";
     if (config.http && config.http == config.admin && config.http->port != 0)
         return said(given, "http") + " and " + said(given, "admin") + ", but each needs an address of its own";
     if (config.socket_auth && config.token_file.empty())
         return said(given, "socket-auth") + ", but no --token-file says which tokens there are";
     if (!config.rate && (config.burst != 0 || config.rate_ids))
         return said(given, config.rate_ids ? "rate-ids" : "burst") + ", but there is no --rate to go with it";
+    using Years = std::chrono::duration<double, std::chrono::years::period>;
+    if (config.rate && Years{config.rate->period} * double(config.burst) / double(config.rate->count) > Years{1})
+        return said(given, "burst") + " and " + said(given, "rate") + ", but a burst for more than a year is no limit";
     return {};
 }
 

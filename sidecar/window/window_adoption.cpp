@@ -33,7 +33,9 @@ std::string not_a_file_of_ours(const struct stat& status) {
 
 // Empty, or why this window may not be adopted, by its file and the plain words of its header.
 std::string obstacle(const Header& header, const WindowOrigin& origin, int file, const struct stat& status,
-                     std::uint64_t slot_count, const WindowOwner& owner) {
+                     std::uint64_t slot_count, const WindowOwner& owner,
+                     const std::optional<WindowMapping::Sharing>& sharing) {
+    if (sharing && (status.st_mode & 0777) != sharing->mode) return "its mode is another than --window-share-mode";
     if (header.slot_count != slot_count)
         return "it has " + std::to_string(header.slot_count) + " slots, not " + std::to_string(slot_count);
     if (std::size_t(status.st_size) != Window<>::size_of_file(slot_count))
@@ -88,7 +90,7 @@ Expected<WindowMapping::Found> WindowMapping::adopt(const std::filesystem::path&
             "its layout is version " + std::to_string(header.version) + ", not " + std::to_string(Window<>::version);
     } else {
         found.keep_what_is_known(mapping.origin());
-        found.reason = obstacle(header, mapping.origin(), descriptor, status, slot_count, owner);
+        found.reason = obstacle(header, mapping.origin(), descriptor, status, slot_count, owner, sharing);
     }
     if (found.reason.empty()) {
         mapping.window_ = Window<>::in(mapping.bytes_);

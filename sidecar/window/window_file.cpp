@@ -42,8 +42,11 @@ std::string warning_about_disk(const std::filesystem::path& dir) {
 }
 
 // A client takes from what it finds, sidecar or not: it must not find what is left of an earlier boot.
-Expected<Nothing> make_share_dir(const std::filesystem::path& dir) {
+Expected<Nothing> make_share_dir(const std::filesystem::path& dir, const std::filesystem::path& state_dir) {
     if (auto made = make_directory(dir, 0755, "directory of shared windows", "--window-share"); !made) return made;
+    if (std::filesystem::equivalent(dir, state_dir))
+        return Unexpected{"the directory of shared windows " + dir.string() + " is the state directory " +
+                          state_dir.string() + ", which no client may write; give another (--window-share)"};
     if (const std::string where = disk_under(dir); !where.empty())
         return Unexpected{"the directory of shared windows " + dir.string() + " lies on " + where +
                           ", where a window could outlive a boot; put it on a tmpfs, or give another (--window-share)"};
@@ -69,7 +72,8 @@ Expected<std::unique_ptr<WindowFile>> WindowFile::open(Options options) {
     if (auto made = make_directory(options.state_dir, 0700, "state directory", "--state-dir"); !made)
         return Unexpected{std::move(made.error())};
     if (shared)
-        if (auto made = make_share_dir(options.share_dir); !made) return Unexpected{std::move(made.error())};
+        if (auto made = make_share_dir(options.share_dir, options.state_dir); !made)
+            return Unexpected{std::move(made.error())};
     const std::filesystem::path path = (shared ? options.share_dir : options.state_dir) / (name + window_ending);
     auto lock = FileLock::acquire(options.state_dir / (name + lock_ending), "the window",
                                   "give this one a state directory of its own (--state-dir)");

@@ -14,6 +14,7 @@ std::string_view text_in(const char (&field)[size]) {
 
 template <std::size_t size>
 void write_text(char (&field)[size], const std::string& text) {
+    if (text_in(field) == text) return;  // a death in the middle would leave something else
     std::fill(std::begin(field), std::end(field), '\0');
     std::copy_n(text.data(), std::min(text.size(), size), field);
 }

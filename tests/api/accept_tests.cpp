@@ -82,10 +82,11 @@ BOOST_AUTO_TEST_CASE(garbage_means_json) {
 
 BOOST_AUTO_TEST_CASE(html_is_for_browsers_and_not_for_who_takes_anything) {
     for (const char* accept : {"text/html", "text/html, application/xhtml+xml, application/xml;q=0.9, */*;q=0.8",
-                               "text/html;q=0.9, text/plain;q=0.8, application/json;q=0.7"})
+                               "text/html;q=0.9, text/plain;q=0.8"})
         BOOST_TEST(prefers_html(accept), accept);
-    for (const char* accept : {"", "*/*", "application/json", "text/*", "text/plain", "text/html;q=0",
-                               "text/html, application/json", "text/html, text/plain", "text/html;q=0.5, */*"})
+    for (const char* accept :
+         {"", "*/*", "application/json", "text/*", "text/plain", "text/html;q=0", "text/html, application/json",
+          "text/html, text/plain", "text/html;q=0.5, */*", "text/html, image/gif, image/jpeg, *; q=.2, */*; q=.2"})
         BOOST_TEST(!prefers_html(accept), accept);
 }
 

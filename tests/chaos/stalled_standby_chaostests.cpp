@@ -20,8 +20,11 @@ struct StalledStandby {
     StalledStandby() {
         pair.make_synchronous();
         for (int i = 0; i < sidecar_count; ++i) {
-            sidecars.push_back(pair.sidecar(
-                {{"NEXT_ID_WINDOW_MIN", "3000"}, {"NEXT_ID_DB_TIMEOUT", "300ms"}, {"NEXT_ID_WAIT_MAX", "200ms"}}));
+            // Connecting, which may take more than 300 ms, is over before the standby stops.
+            sidecars.push_back(pair.sidecar({{"NEXT_ID_WINDOW_MIN", "3000"},
+                                             {"NEXT_ID_DB_TIMEOUT", "300ms"},
+                                             {"NEXT_ID_DB_IDLE_CLOSE", "1h"},
+                                             {"NEXT_ID_WAIT_MAX", "200ms"}}));
             sidecars.back()->start_filled(3000);
         }
     }

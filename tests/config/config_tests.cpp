@@ -219,10 +219,6 @@ BOOST_AUTO_TEST_CASE(settings_that_contradict_each_other_are_refused_by_both_nam
         refused(ExitCode::cannot_work) ==
         "--tls-cert is c.pem, --http is none and --resp (the default) is none, but TLS is for HTTP and RESP over "
         "TCP");
-    flags = {{"window-share", "/s"}, {"state-dir", "/s"}};
-    BOOST_TEST(refused(ExitCode::cannot_work) ==
-               "--window-share is /s and --state-dir is /s, but what clients can write must lie apart from what they "
-               "must not");
     flags = {{"window-share", "/share"}, {"order", "strict"}};
     BOOST_TEST(
         refused(ExitCode::cannot_work) ==
@@ -327,6 +323,11 @@ BOOST_AUTO_TEST_CASE(what_limits_nothing_is_refused) {
     BOOST_TEST(refused() == "--rate-ids is yes, but there is no --rate to go with it");
     flags["rate"] = "5/s";
     BOOST_TEST(loaded().burst == 5U);
+    flags["rate"] = "1/h";
+    flags["burst"] = "9000";
+    BOOST_TEST(refused() == "--burst is 9000 and --rate is 1/h, but a burst for more than a year is no limit");
+    flags["burst"] = "8000";
+    BOOST_TEST(loaded().burst == 8000U);
     flags["socket-auth"] = "yes";
     BOOST_TEST(refused() == "--socket-auth is yes, but no --token-file says which tokens there are");
     flags["token-file"] = "/nonexistent";  // which is for the start to find out

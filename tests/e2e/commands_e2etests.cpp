@@ -110,6 +110,15 @@ BOOST_AUTO_TEST_CASE(get_takes_more_than_one_request_may_ask_for) {
     BOOST_CHECK(result.output == numbers(1, 25000));
 }
 
+BOOST_AUTO_TEST_CASE(get_asks_for_no_more_at_once_than_the_sidecar_gives) {
+    sidecar.set("NEXT_ID_WINDOW_MIN", "100");
+    sidecar.set("NEXT_ID_WINDOW_MAX", "500");
+    sidecar.start_ready();
+    const ProgramResult result = get({"-n", "2000"});
+    BOOST_CHECK_EQUAL(result.exit_code, 0);
+    BOOST_CHECK(result.output == numbers(1, 2000));
+}
+
 BOOST_AUTO_TEST_CASE(get_says_what_went_wrong_and_fails) {
     sidecar.set("NEXT_ID_WAIT_MAX", "200ms");
     sidecar.start_ready();
@@ -204,6 +213,34 @@ BOOST_AUTO_TEST_CASE(version_and_help_are_printed) {
     BOOST_CHECK_EQUAL(of_serve.exit_code, 0);
     for (const char* setting : {"--state-dir", "NEXT_ID_STATE_DIR", "PG_PASSWORD"})
         BOOST_CHECK(holds(of_serve.output, setting));
+}
+
+// In a shell, with $0 for the program and $1 for a directory.
+int run_in_shell(const std::string& script, const std::string& directory, const std::string& expected = {}) {
+    const ProgramResult result = run_program(
+        {"/usr/bin/env", "-i", "PG_PASSWORD=", "PATH=/usr/bin:/bin", "sh", "-c", script, NEXT_ID_PROGRAM, directory});
+    BOOST_CHECK_MESSAGE(holds(result.output, expected), result.output);
+    return result.exit_code;
+}
+
+BOOST_AUTO_TEST_CASE(too_few_descriptors_are_told_at_the_start) {
+    const char* const script =
+        "ulimit -n 100; exec $0 serve --threads 64 --http none --admin none --socket $1/s --state-dir $1/t";
+    BOOST_CHECK_EQUAL(run_in_shell(script, sidecar.directory(), "limit of open files (ulimit -n) is 100"), 71);
+}
+
+BOOST_AUTO_TEST_CASE(closed_standard_streams_do_no_harm) {
+    const char* const script =
+        "$0 serve --http none --admin none --socket $1/s --state-dir $1/t <&- >&- 2>&- & "
+        "until [ -S $1/s ]; do sleep 0.05; done; kill -TERM $!; wait $!";
+    BOOST_CHECK_EQUAL(run_in_shell(script, sidecar.directory()), 0);
+}
+
+BOOST_AUTO_TEST_CASE(without_an_admin_address_there_are_no_admin_tokens) {
+    const char* const script =
+        "$0 serve --http none --admin none --admin-token-file /nonexistent --socket $1/s --state-dir $1/t & "
+        "until [ -S $1/s ] || ! kill -0 $!; do sleep 0.05; done; kill -TERM $!; wait $!";
+    BOOST_CHECK_EQUAL(run_in_shell(script, sidecar.directory()), 0);
 }
 
 BOOST_AUTO_TEST_CASE(a_command_line_that_is_not_understood_is_64) {

@@ -23,6 +23,7 @@ struct PgTlsFixture {
     }
     // Why there is no ID, as the log, the status and a client are told.
     void check_refused(SidecarProcess& sidecar, const std::string& reason) const {
+        sidecar.set("NEXT_ID_WAIT_MAX", "0s");
         sidecar.start();
         BOOST_TEST(sidecar.wait_for_log(reason), sidecar.log());
         for (const std::string& told :

@@ -204,6 +204,30 @@ BOOST_AUTO_TEST_CASE(a_disk_is_no_place_for_a_shared_window) {
         BOOST_TEST(says(error_of(all), " lies on " + on + ", where a window could outlive a boot; put it on a tmpfs"));
 }
 
+// Who may no longer write it may still have it mapped.
+BOOST_AUTO_TEST_CASE(a_window_of_another_mode_is_not_adopted) {
+    auto all = shared();
+    all.share_mode = 0666;
+    leave_ten(all);
+    MappedWindow client{shared_path()};
+    all.share_mode = 0600;
+    const auto file = open_window(all);
+    BOOST_TEST(says(file->start_reason(), "its mode is another"));
+    BOOST_TEST(mode_of(shared_path()) == 0600u);
+    BOOST_TEST(client.closed());
+    check_known(*file);
+}
+
+BOOST_AUTO_TEST_CASE(the_state_directory_is_not_shared_whatever_its_name) {
+    auto all = shared();
+    fs::create_directory(all.state_dir);
+    fs::create_directory_symlink(all.state_dir, all.share_dir);
+    for (const fs::path& same : {all.share_dir, all.state_dir / "", all.state_dir}) {
+        all.share_dir = same;
+        BOOST_TEST(says(error_of(all), "is the state directory"));
+    }
+}
+
 BOOST_AUTO_TEST_CASE(a_directory_that_cannot_be_made_is_named) {
     const std::string file = temp.write("file", "");
     auto all = shared();
