@@ -9,8 +9,9 @@ using Row = std::vector<std::optional<std::string>>;
 
 // values, count, minimum, maximum, increment, cycle, cache, last value, persistence, system identifier, database,
 // sequence, start if uncalled
-const Row reserved{"{1,3,50}", "3",     "1", "9223372036854775807", "2", "f", "1", "54", "p", "7290000000000000001",
-                   "5",        "16384", "f"};
+const Row reserved{"{1,3,50}",  "3",  "1", "9223372036854775807", "2", "f",
+                   "1",         "54", "p", "7290000000000000001", "5", "16384",
+                   std::nullopt};
 // minimum, maximum, increment, cycle, cache, last value, persistence, system identifier, database, sequence, comment
 const Row inspected{"1", "1000", "2", "f", "20", "54", "p", "7290000000000000001", "5", "16384", "a comment"};
 
