@@ -142,7 +142,7 @@ BOOST_AUTO_TEST_CASE(pools_and_clients_get_no_id_twice_while_the_sidecar_is_kill
         takers.push_back(std::async(std::launch::async, from_client));
     }
     for (int i = 0; i < 5; ++i) {
-        const std::size_t enough = taken + 1000;
+        const std::size_t enough = taken + 300;
         BOOST_TEST(wait_until([&] { return taken >= enough; }));
         one->stop(i % 2 == 0 ? SIGKILL : SIGTERM);
         one->start();
