@@ -50,9 +50,10 @@ void Server::execute(const Request& request, std::uint64_t incarnation, Answer a
     ++reservations_;
     const bool behind = !planted_.no_mark_check &&
                         is_behind(request.mark, request.direction, model_.last_value(), model_.definition().increment);
+    const bool uncalled = !model_.last_value();
     const auto taken = model_.take(behind ? 0 : request.values, !planted_.no_message);
     if (taken.exhausted) return answer(failed("2200H", "nextval: reached maximum value of sequence"));
-    const PgAnswer rows = reserve_answer(taken);
+    const PgAnswer rows = reserve_answer(taken, uncalled);
     if (planted_.answer_before_commit) answer(rows);
     when_durable(taken.commit, incarnation,
                  [this, rows, answer, last = taken.values.empty() ? std::nullopt : std::optional{taken.values.back()}] {
@@ -127,11 +128,12 @@ void Server::describe(std::vector<std::optional<std::string>>& row) const {
         row.emplace_back(column);
 }
 
-PgAnswer Server::reserve_answer(const PostgresModel::Taken& taken) const {
+PgAnswer Server::reserve_answer(const PostgresModel::Taken& taken, bool uncalled) const {
     // A transaction's values are taken at one stroke, so each follows the one before.
     const std::string first = taken.values.empty() ? "" : std::to_string(taken.values.front());
     std::vector<std::optional<std::string>> row{"{" + first + "}", std::to_string(taken.values.size())};
     describe(row);
+    row.push_back(uncalled ? std::optional{std::to_string(model_.definition().start)} : std::nullopt);
     return {true, {std::move(row)}, {}, {}};
 }
 

@@ -64,7 +64,7 @@ class Server {
     static Request request_of(std::span<const std::string> parameters);
     void execute(const Request& request, std::uint64_t incarnation, Answer answer);
     void when_durable(PostgresModel::Lsn commit, std::uint64_t incarnation, std::function<void()> then);
-    PgAnswer reserve_answer(const PostgresModel::Taken& taken) const;
+    PgAnswer reserve_answer(const PostgresModel::Taken& taken, bool uncalled) const;
     PgAnswer inspect_answer() const;
     void describe(std::vector<std::optional<std::string>>& row) const;
 
