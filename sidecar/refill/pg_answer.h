@@ -26,8 +26,8 @@ void add_result(PgAnswer& answer, const pg_result& result);
 // "ERROR: message; detail; hint", without the statement's text.
 std::string describe(const pg_result& result);
 
-// libpq's messages span lines; ours are one.
-// Of a server that may say anything: no control characters, and not more than is worth keeping.
+// libpq's messages span lines, and hold whatever a server says; ours are one line, without control characters, and not
+// longer than is worth keeping.
 std::string one_line(std::string_view text);
 
 }  // namespace next_id

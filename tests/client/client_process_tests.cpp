@@ -1,26 +1,17 @@
 #include "protocol/client/process.h"
 
 #include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <boost/test/unit_test.hpp>
+
+#include "tests/client/in_a_fork.h"
 
 namespace next_id::test {
 namespace {
 
 using client::process_number;
 using client::process_word;
-
-// What the child's work returns, as its exit code.
-template <class Work>
-int in_a_fork(Work work, pid_t (*make_child)() = &::fork) {
-    const pid_t child = make_child();
-    if (child == 0) ::_exit(work());
-    int status = -1;
-    BOOST_TEST_REQUIRE(::waitpid(child, &status, 0) == child);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-}
 
 // Without what glibc and pthread_atfork() do around it.
 pid_t bare_clone() {

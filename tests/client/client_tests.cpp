@@ -2,7 +2,6 @@
 #include <next_id/client.h>
 #include <sys/stat.h>
 #include <sys/time.h>
-#include <sys/wait.h>
 
 #include <boost/test/unit_test.hpp>
 #include <csignal>
@@ -10,6 +9,7 @@
 #include <future>
 
 #include "protocol/client/exchange.h"
+#include "tests/client/in_a_fork.h"
 #include "tests/client/scripted_server.h"
 #include "tests/support/wait_until.h"
 
@@ -329,20 +329,16 @@ BOOST_AUTO_TEST_CASE(missing_rights_are_told_at_once) {
     ScriptedServer server{path, [](Peer& peer) { peer.receive(); }};
     ::chmod(path.c_str(), 0600);
     ::chmod(directory.path.c_str(), 0755);
-    const pid_t child = ::fork();
-    if (child == 0) {  // root is never without rights
-        if (::geteuid() == 0 && (::setgid(65534) != 0 || ::setuid(65534) != 0)) ::_exit(2);
-        if (::geteuid() != 65534) ::_exit(0);  // its own socket: nothing to see here
-        try {
-            Client{options()}.next();
-        } catch (const Error& error) {
-            ::_exit(error.code() == ErrorCode::not_allowed && says(error, "--socket-mode") ? 0 : 1);
-        }
-        ::_exit(3);
-    }
-    int status = 0;
-    ::waitpid(child, &status, 0);
-    BOOST_TEST(status == 0);
+    BOOST_TEST(in_a_fork([&] {  // root is never without rights
+                   if (::geteuid() == 0 && (::setgid(65534) != 0 || ::setuid(65534) != 0)) return 2;
+                   if (::geteuid() != 65534) return 0;  // its own socket: nothing to see here
+                   try {
+                       Client{options()}.next();
+                   } catch (const Error& error) {
+                       return error.code() == ErrorCode::not_allowed && says(error, "--socket-mode") ? 0 : 1;
+                   }
+                   return 3;
+               }) == 0);
 }
 
 BOOST_AUTO_TEST_CASE(a_token_file_is_read_again_when_its_token_is_refused) {
@@ -401,17 +397,13 @@ BOOST_AUTO_TEST_CASE(after_a_fork_parent_and_child_have_a_connection_each) {
     ScriptedServer server{path, [&](Peer& peer) { counter.serve(peer); }};
     Client client{options()};
     BOOST_TEST(client.next() == 1);
-    const pid_t child = ::fork();
-    if (child == 0) {
-        try {
-            ::_exit(client.next() == 2 && client.next() == 3 ? 0 : 1);
-        } catch (...) {
-            ::_exit(2);
-        }
-    }
-    int status = 0;
-    ::waitpid(child, &status, 0);
-    BOOST_TEST(status == 0);
+    BOOST_TEST(in_a_fork([&] {
+                   try {
+                       return client.next() == 2 && client.next() == 3 ? 0 : 1;
+                   } catch (...) {
+                       return 2;
+                   }
+               }) == 0);
     BOOST_TEST(client.next() == 4);
     BOOST_TEST(server.connections() == 2);
 }
@@ -422,25 +414,21 @@ BOOST_AUTO_TEST_CASE(after_a_fork_nothing_is_closed_but_what_was_inherited) {
     ScriptedServer server{path, [&](Peer& peer) { counter.serve(peer); }};
     Client client{options()};
     BOOST_TEST(client.next() == 1);
-    const pid_t child = ::fork();
-    if (child == 0) {
-        try {
-            std::vector<int> own;
-            for (int descriptor = 3; descriptor < 200; ++descriptor) ::close(descriptor);
-            while (own.empty() || own.back() < 200) own.push_back(::open("/dev/null", O_RDONLY | O_CLOEXEC));
-            if (client.next() != 2) ::_exit(1);
-            for (const int descriptor : own) {
-                struct stat status {};
-                if (::fstat(descriptor, &status) != 0 || !S_ISCHR(status.st_mode)) ::_exit(2);
-            }
-            ::_exit(0);
-        } catch (...) {
-            ::_exit(3);
-        }
-    }
-    int status = 0;
-    ::waitpid(child, &status, 0);
-    BOOST_TEST(status == 0);
+    BOOST_TEST(in_a_fork([&] {
+                   try {
+                       std::vector<int> own;
+                       for (int descriptor = 3; descriptor < 200; ++descriptor) ::close(descriptor);
+                       while (own.empty() || own.back() < 200) own.push_back(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+                       if (client.next() != 2) return 1;
+                       for (const int descriptor : own) {
+                           struct stat status {};
+                           if (::fstat(descriptor, &status) != 0 || !S_ISCHR(status.st_mode)) return 2;
+                       }
+                       return 0;
+                   } catch (...) {
+                       return 3;
+                   }
+               }) == 0);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,21 @@
+// Work that a child of the process does, for tests of what a fork leaves.
+#pragma once
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <boost/test/unit_test.hpp>
+
+namespace next_id::test {
+
+// What the child's work returns, as its exit code.
+template <class Work>
+int in_a_fork(Work work, pid_t (*make_child)() = &::fork) {
+    const pid_t child = make_child();
+    if (child == 0) ::_exit(work());
+    int status = -1;
+    BOOST_TEST_REQUIRE(::waitpid(child, &status, 0) == child);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+}  // namespace next_id::test
