@@ -18,6 +18,7 @@ namespace next_id {
 namespace {
 
 constexpr std::uint64_t files_interval_ms = 1000;
+constexpr std::uint64_t last_answers_ms = 500;
 constexpr std::size_t admin_connections_max = 100;
 
 std::uint64_t burst_of(const Config& config) {
@@ -290,10 +291,20 @@ void Sidecar::drain() {
             drained_bell_->ring();
         });
     const auto on_deadline = [](uv_timer_t* handle) {
+        if (auto* const self = static_cast<Sidecar*>(handle->data)) self->end_waits();
+    };
+    uv_timer_start(stop_timer_.get(), on_deadline, static_cast<std::uint64_t>(config_.drain_max.count()), 0);
+}
+
+// At --drain-max: who waits for IDs is told that none will come, and gets a moment to read that.
+void Sidecar::end_waits() {
+    std::size_t ended = 0;
+    for (const auto& supply : supplies_) ended += supply->waiting().fail_all(supply->deliver());
+    const auto stop_now = [](uv_timer_t* handle) {
         if (auto* const self = static_cast<Sidecar*>(handle->data))
             self->stop("stopped at --drain-max, with requests in flight");
     };
-    uv_timer_start(stop_timer_.get(), on_deadline, static_cast<std::uint64_t>(config_.drain_max.count()), 0);
+    uv_timer_start(stop_timer_.get(), stop_now, ended == 0 ? 0 : last_answers_ms, 0);
 }
 
 void Sidecar::stop(const char* how) {

@@ -53,6 +53,7 @@ class Sidecar {
     void watch_signals();
     void on_signal();
     void drain();
+    void end_waits();
     void stop(const char* how);
 
     const Config config_;
@@ -81,7 +82,7 @@ class Sidecar {
 
     std::vector<Handle<uv_signal_t>> signals_;
     std::unique_ptr<Doorbell> drained_bell_;
-    Handle<uv_timer_t> stop_timer_;  // first until it drains, then until it no longer waits for that
+    Handle<uv_timer_t> stop_timer_;  // until it drains, then until it no longer waits for that, then until the last answers are read
     Handle<uv_timer_t> files_timer_;
     std::atomic<std::size_t> threads_draining_ = 0;
     bool stopping_ = false;

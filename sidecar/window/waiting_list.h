@@ -34,7 +34,7 @@ enum class WaitResult {
     served,   // with ranges
     expired,  // its deadline passed
     refused,  // the window cannot hold what it asks for: too many IDs, or in too many ranges
-    failed,   // the sidecar gives up on all of them: it stops, or will get no IDs
+    failed,   // the sidecar stops before there were any
 };
 
 class WaitingList {

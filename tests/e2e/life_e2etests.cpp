@@ -158,15 +158,30 @@ BOOST_AUTO_TEST_CASE(until_stop_delay_it_goes_on_as_before_and_then_stops_by_its
     BOOST_CHECK(holds(other->log(), "drained"));
 }
 
-BOOST_AUTO_TEST_CASE(drain_max_ends_the_wait_for_what_is_in_flight) {
+BOOST_AUTO_TEST_CASE(drain_max_ends_the_wait_for_ids_with_an_answer) {
     const SequenceLock lock{sequence};
     auto [one, client] = waiting({{"NEXT_ID_WAIT_MAX", "1m"}, {"NEXT_ID_DRAIN_MAX", "700ms"}});
     const auto begin = Clock::now();
     one->signal(SIGTERM);
-    BOOST_CHECK_EQUAL(one->wait_for_exit(10s), 0);
+    const TestAnswer answer = client->receive();
     BOOST_CHECK(Clock::now() - begin >= 700ms);
-    BOOST_CHECK(holds(one->log(), "stopped at --drain-max"));
+    BOOST_CHECK_EQUAL(answer.status, 503);
+    BOOST_CHECK_EQUAL(answer.header("Connection"), "close");
     BOOST_CHECK(client->is_closed());
+    BOOST_CHECK_EQUAL(one->wait_for_exit(10s), 0);
+}
+
+BOOST_AUTO_TEST_CASE(drain_max_cuts_off_whoever_does_not_send_the_rest_of_its_request) {
+    const auto one = sidecar({{"NEXT_ID_DRAIN_MAX", "300ms"}});
+    one->start_ready();
+    TestClient slow{one->http()}, other{one->http()};
+    slow.send("GET /next-id HTT");
+    BOOST_CHECK_GT(id_of(other.get("/next-id")), 0);  // what was sent before it has been read
+    const auto begin = Clock::now();
+    BOOST_CHECK_EQUAL(one->stop(), 0);
+    BOOST_CHECK(Clock::now() - begin >= 300ms);
+    BOOST_CHECK(holds(one->log(), "stopped at --drain-max"));
+    BOOST_CHECK(slow.is_closed());
 }
 
 BOOST_AUTO_TEST_CASE(after_kill_9_it_goes_on_with_the_very_next_id) {
