@@ -165,11 +165,18 @@ record_postgres() {
 }
 
 # measure_start ROUND ROW SERVER: from exec to the first ID, with PostgreSQL up and nothing to adopt; the memory of a sidecar
-# as it is by default, and the size of the program
+# as it is by default, and the size of the program. Of psql: from exec to the value of one nextval.
 measure_start() {
     local environment begin end
     use postgres
     [[ -n ${start_sequence:-} ]] || { start_sequence=start_seq && make_sequence start_seq 1; }
+    if [[ $3 == psql ]]; then
+        begin=$(date +%s%N)
+        "${sql[@]}" -d bench -c "SELECT nextval('$start_sequence')" >"$work/first-id.log"
+        end=$(date +%s%N)
+        record "$1" "$2" "$3" "first_id_ms=$(calculate "($end - $begin) / 1e6" 1)"
+        return
+    fi
     mapfile -t environment < <(next_id_environment "$start_sequence")
     begin=$(date +%s%N)
     start starting env "${environment[@]}" "$program" serve --http none --socket "$work/starting.sock" --admin none \

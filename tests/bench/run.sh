@@ -35,7 +35,7 @@ rows=(
     'step         postgres next-id-step          10000'
     'block-1000   postgres next-id-block-1000    1000000'
     'block-100000 postgres next-id-block-100000  1000000'
-    'start        start    next-id'
+    'start        start    next-id,psql'
     'micro        micro    next-id'
 )
 
