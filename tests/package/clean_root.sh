@@ -46,6 +46,7 @@ sql -f "$root/usr/share/next-id/sql/sequence.sql" -f "$root/usr/share/next-id/sq
 
 echo "-- booting"
 install -m 600 /dev/stdin "$root/etc/next-id/password" <<<none
+openssl rand -hex 32 >"$root/etc/next-id/tokens"
 printf '%s\n' PG_HOST=/pg PG_USER=next_id PG_DATABASE=postgres NEXT_ID_HTTP=none NEXT_ID_ADMIN=none >>"$root/etc/next-id/environment"
 cat >"$root/check" <<'END'
 #!/bin/bash
@@ -54,21 +55,27 @@ set -eux
 [[ $(systemctl is-enabled next-id) == disabled ]]  # nothing runs before it was configured
 systemctl enable --now next-id
 [[ $(next-id get -n 3 | tr '\n' ' ') == '1 2 3 ' ]]
-[[ $(consumer /run/next-id/next-id.sock) == 4 ]]
+somebody() { setpriv --reuid=65534 --regid=65534 --clear-groups --no-new-privs "$@"; }
+[[ $(somebody consumer /run/next-id/next-id.sock) == 4 ]]
 main() { systemctl show -P MainPID next-id; }
 [[ $(stat -c %U /proc/$(main)) == next-id ]]
 [[ $(stat -c '%U %a' /run/next-id/state) == 'next-id 700' ]]
+setpriv --reuid=next-id --regid=next-id --clear-groups cat /etc/next-id/tokens
+if somebody ls /etc/next-id; then exit 1; fi
 
 before=$(main)
 kill -KILL "$before"
 while [[ $(systemctl is-active next-id) != active || $(main) == "$before" ]]; do sleep 0.1; done
-[[ $(next-id get) == 5 ]]
+[[ $(somebody next-id get) == 5 ]]
 
 before=$(main)
+chmod 0755 /etc/next-id
 dpkg -i /srv/next-id_*.deb                          # an upgrade, to the same
 [[ $(main) != "$before" ]]
 [[ $(next-id get) == 6 ]]
 grep -x PG_HOST=/pg /etc/next-id/environment        # the operator's
+[[ $(stat -c %a /etc/next-id) == 755 ]]             # the same
+rm /etc/next-id/tokens
 
 dpkg --remove next-id
 [[ $(systemctl is-active next-id) != active && ! -e /usr/bin/next-id && -e /etc/next-id/environment ]]

@@ -17,6 +17,11 @@ if grep -q '^ProcSubset=pid' "$unit"; then
     exit 1
 fi
 
+if grep -q '^DynamicUser=yes' "$unit"; then
+    echo "DynamicUser= puts /run/next-id, and the socket in it, behind /run/private, which only root may enter."
+    exit 1
+fi
+
 systemd-analyze security --offline=true --no-pager --threshold="$exposure_max" "$work/next-id.service" >"$work/rights" || {
     grep -E '^✗|exposure level' "$work/rights"
     echo "It has more rights than it needs."
