@@ -88,6 +88,13 @@ BOOST_AUTO_TEST_CASE(rights_that_are_too_much_are_taken_back) {
     BOOST_TEST(verdict(run_script("verify.sql", {}, "ids"), "role may do no more") == "ok");
 }
 
+BOOST_AUTO_TEST_CASE(an_owner_who_may_not_create_roles_gives_the_rights_to_one_that_is_there) {
+    cluster.psql("CREATE ROLE owner LOGIN; CREATE ROLE next_id LOGIN");
+    cluster.psql("ALTER DATABASE postgres OWNER TO owner");
+    for (const char* script : {"sequence.sql", "role.sql"}) run_script(script, {}, "owner");
+    BOOST_TEST(verdict(run_script("verify.sql", {}, "next_id"), "role may take IDs") == "ok");
+}
+
 BOOST_AUTO_TEST_CASE(names_with_capitals_and_schemas_pass_through_every_script) {
     cluster.psql("CREATE SCHEMA \"Orders\"");
     const std::string name = "sequence=\"Orders\".\"Ids\"";
