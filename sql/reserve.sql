@@ -8,8 +8,8 @@
 --
 -- Answers one row. count says how many values were taken: fewer than $2 when the sequence was seen behind the mark, and
 -- then none once that was seen. values are all of them in the order of the calls, or only the first where the others follow
--- it one increment apart, as they do unless another session called nextval() meanwhile. start_if_uncalled is null unless the
--- sequence had given no value before: then its first one need not lie an increment beyond all that was given out.
+-- it one increment apart, as they do unless another session called nextval() meanwhile. uncalled: the sequence had given no
+-- value before, so that its first one need not lie an increment beyond all that was given out.
 --
 -- The shape decides the correctness:
 --   * "guard" is evaluated before the first nextval(), since all else reads its row, and once, being materialized.
@@ -64,5 +64,5 @@ SELECT CASE WHEN EXISTS (SELECT FROM (SELECT unnest(all_values) AS value,
        (SELECT system_identifier FROM pg_control_system()) AS system_identifier,
        (SELECT oid FROM pg_database WHERE datname = current_database()) AS database_oid,
        sequence::oid AS sequence_oid,
-       CASE WHEN value_before IS NULL THEN start_value END AS start_if_uncalled
+       value_before IS NULL AS uncalled
 FROM taken

@@ -17,7 +17,8 @@ const char* name_of(ListenerName listener) {
     return listener_names[static_cast<std::size_t>(listener)];
 }
 
-double unix_time(system_clock::time_point time) {
+template <class Precision>
+double unix_time(std::chrono::time_point<system_clock, Precision> time) {
     return std::chrono::duration<double>(std::chrono::floor<std::chrono::milliseconds>(time.time_since_epoch()))
         .count();
 }

@@ -59,6 +59,9 @@ Expected<PgTarget> pg_target_of(const Config& config) {
         if (!parsed) return Unexpected{"PG_CONNINFO is " + parsed.error()};
         target.parameters = std::move(*parsed);
     }
+    // What a service says shows in libpq's defaults, where hosts and ports are looked for, only if it is named there.
+    for (const auto& [keyword, value] : target.parameters)
+        if (keyword == "service") setenv("PGSERVICE", value.c_str(), 1);
     const bool service = names(target.parameters, "service");
     const bool password = names(target.parameters, "password");
     const bool address = names(target.parameters, "hostaddr");

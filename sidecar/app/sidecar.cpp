@@ -77,6 +77,7 @@ Sidecar::Sidecar(const Config& config, const PgTarget& target, std::unique_ptr<T
 
 Sidecar::~Sidecar() {
     socket_.reset();
+    for (const auto& thread : threads_) thread->stop();  // before any is gone: the first one hands on to the others
     threads_.clear();
     admin_listener_.reset();
     admin_connections_.reset();

@@ -100,7 +100,7 @@ Expected<ReserveAnswer> read_reserve_answer(const PgAnswer& answer) {
     read_parameters(row, read.parameters);
     read.last_value = row.number_or_null();
     read_persistence_and_identity(row, read.parameters, read.identity);
-    read.start_if_uncalled = row.number_or_null();
+    read.uncalled = row.text() != "f";
     const bool only_first = values.size() == 1 && count > 1;
     if (!row.well() || (values.size() != count && !only_first)) return unreadable();
     if (count != 0 && !read.last_value) return unreadable();

@@ -14,6 +14,14 @@ std::int64_t highest_of(const Range& range) {
     return std::max(range.first, last_of(range));
 }
 
+bool is_at_or_beyond(std::int64_t id, std::int64_t other, int direction) {
+    return direction > 0 ? id >= other : id <= other;
+}
+
+std::int64_t further(std::int64_t a, std::int64_t b, int direction) {
+    return direction > 0 ? std::max(a, b) : std::min(a, b);
+}
+
 // True iff every ID of the range lies beyond `id` in the sequence's direction.
 bool is_beyond(const Range& range, std::int64_t id, int direction) {
     return direction > 0 ? lowest_of(range) > id : highest_of(range) < id;
@@ -32,7 +40,7 @@ std::string behind(const Mark& mark, std::optional<std::int64_t> last_value, int
     if (mark.direction != direction)
         return "it is now " + direction_name(direction) + " and was " + direction_name(mark.direction);
     if (!last_value) return "it has given no value yet, but had given " + std::to_string(mark.last_value);
-    if (direction > 0 ? *last_value >= mark.last_value : *last_value <= mark.last_value) return {};
+    if (is_at_or_beyond(*last_value, mark.last_value, direction)) return {};
     return "its last value is " + std::to_string(*last_value) + ", but had been " + std::to_string(mark.last_value);
 }
 
@@ -63,6 +71,7 @@ Expected<Mark> advance_mark(const Mark& mark, const ReserveAnswer& answer, const
             return Unexpected{"it returned " + std::to_string(range.first) + ", but " + std::to_string(*furthest) +
                               " had been reserved before"};
         furthest = direction > 0 ? highest_of(range) : lowest_of(range);
+        next.last_value = further(next.last_value, *furthest, direction);
         next.lowest = reserved ? std::min(next.lowest, lowest_of(range)) : lowest_of(range);
         next.highest = reserved ? std::max(next.highest, highest_of(range)) : highest_of(range);
         reserved = true;
@@ -71,7 +80,7 @@ Expected<Mark> advance_mark(const Mark& mark, const ReserveAnswer& answer, const
 }
 
 std::int64_t furthest_of(const Mark& mark, int direction) {
-    return direction > 0 ? std::max(mark.highest, mark.last_value) : std::min(mark.lowest, mark.last_value);
+    return further(direction > 0 ? mark.highest : mark.lowest, mark.last_value, direction);
 }
 
 std::optional<Reach> reach_of(const Mark& mark) {
@@ -82,9 +91,16 @@ std::optional<Reach> reach_of(const Mark& mark) {
 
 Mark moved_to(const Mark& mark, const SequenceParameters& parameters, std::optional<std::int64_t> last_value) {
     Mark moved = mark;
-    if (last_value)
-        moved.last_value = direction_of(parameters) > 0 ? std::max(mark.last_value, *last_value)
-                                                        : std::min(mark.last_value, *last_value);
+    if (last_value) moved.last_value = further(mark.last_value, *last_value, direction_of(parameters));
+    return moved;
+}
+
+Mark past_comment(const Mark& mark, std::int64_t past, const InspectAnswer& sequence) {
+    const int direction = direction_of(sequence.parameters);
+    if (mark.direction != direction || !is_at_or_beyond(past, furthest_of(mark, direction), direction)) return mark;
+    if (sequence.last_value && is_at_or_beyond(*sequence.last_value, past, direction)) return mark;
+    Mark moved = mark;
+    moved.last_value = past == (direction > 0 ? INT64_MAX : INT64_MIN) ? past : past + direction;
     return moved;
 }
 
@@ -103,14 +119,11 @@ std::optional<std::int64_t> resume_past(std::string_view comment) {
 }
 
 bool clears_mark(const Mark& mark, std::int64_t past, const InspectAnswer& sequence) {
-    const auto& [minimum, maximum, increment, cache, cycles, persistence] = sequence.parameters;
-    const bool ascending = increment > 0;
-    if (mark.direction != 0) {
-        const std::int64_t furthest = furthest_of(mark, ascending ? 1 : -1);
-        if (ascending ? past < furthest : past > furthest) return false;
-    }
-    if (!sequence.last_value) return ascending ? minimum > past : maximum < past;  // its first value may be any
-    return ascending ? *sequence.last_value >= past : *sequence.last_value <= past;
+    const int direction = direction_of(sequence.parameters);
+    if (mark.direction != 0 && !is_at_or_beyond(past, furthest_of(mark, direction), direction)) return false;
+    if (sequence.last_value) return is_at_or_beyond(*sequence.last_value, past, direction);
+    // Its first value may be any.
+    return direction > 0 ? sequence.parameters.minimum > past : sequence.parameters.maximum < past;
 }
 
 }  // namespace next_id

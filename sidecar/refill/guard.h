@@ -21,8 +21,9 @@ std::string how_it_went_back(const Mark& mark, const InspectAnswer& answer);
 // since.
 std::string how_it_went_back(const Mark& mark, const ReserveAnswer& answer, std::uint64_t asked);
 
-// The mark after a reservation, or a sentence that says which of its values shows that the sequence went back; then
-// none of the ranges may be published. REQUIRES: how_it_went_back() found nothing; values in the answer.
+// The mark after a reservation, which how_it_went_back() finds wanting if a setval() came between, or a sentence that
+// says which of its values shows that the sequence went back; then none of the ranges may be published. REQUIRES:
+// how_it_went_back() found nothing; values in the answer.
 Expected<Mark> advance_mark(const Mark& mark, const ReserveAnswer& answer, const std::vector<Range>& ranges);
 
 // The ID beyond which, in that direction (1 or -1), none is known to be taken: this sidecar's own furthest, or the last
@@ -39,6 +40,11 @@ std::optional<Reach> reach_of(const Mark& mark);
 // The mark, and all up to where another sequence of that name stands: only what moves it further can clear that. A
 // comment that a restore has brought along cannot.
 Mark moved_to(const Mark& mark, const SequenceParameters& parameters, std::optional<std::int64_t> last_value);
+
+// The mark of a sequence that was found behind N of the comment below: it went back after it had been moved there, so
+// whatever moves it past N now, the comment tells of an earlier incident, and is not to clear this mark. Otherwise the
+// same mark.
+Mark past_comment(const Mark& mark, std::int64_t past, const InspectAnswer& sequence);
 
 // True iff the whole range lies within the mark.
 bool covers(const Mark& mark, const Range& range);

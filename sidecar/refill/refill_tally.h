@@ -20,12 +20,10 @@ struct RefillTally {
     static constexpr std::array result_names{"ok", "failed", "refused", "lost"};
 
     enum class Discarded : std::uint8_t {
-        went_back,       // the sequence did, and may give the same IDs to others
-        recreated,       // it was dropped and created again
-        other_database,  // another database answers now
-        strict_order,    // reserved before the request that could have got them
+        went_back,     // the sequence did, or is another one now, and may give the same IDs to others
+        strict_order,  // reserved before the request that could have got them
     };
-    static constexpr std::array reason_names{"went_back", "recreated", "other_database", "strict_order"};
+    static constexpr std::array reason_names{"went_back", "strict_order"};
 
     void ended(Result result) { ++results[static_cast<std::size_t>(result)]; }
     void discard(Discarded reason, std::uint64_t ids) { discarded[static_cast<std::size_t>(reason)] += ids; }

@@ -26,10 +26,9 @@ Range values_of(const Run& run, const SequenceParameters& parameters) {
 
 // A block ends at its value, so consecutive blocks are one range; the first is clipped where the sequence begins. (And
 // where it would hold 2^64 IDs, one more than can be counted.)
-Range blocks_of(const Run& run, const SequenceParameters& parameters, std::optional<std::int64_t> start_if_uncalled) {
+Range blocks_of(const Run& run, const SequenceParameters& parameters, bool uncalled) {
     const Wide last = last_of(run, parameters.increment);
-    Wide first = Wide{run.first} - parameters.increment + 1;
-    if (start_if_uncalled && (run.first != *start_if_uncalled || first != parameters.minimum)) first = run.first;
+    Wide first = uncalled ? Wide{run.first} : Wide{run.first} - parameters.increment + 1;
     first = std::max({first, Wide{parameters.minimum}, last - Wide{UINT64_MAX} + 1});
     return {static_cast<std::int64_t>(first), 1, static_cast<std::uint64_t>(last - first + 1)};
 }
@@ -67,9 +66,9 @@ Expected<std::vector<Range>> owned_ranges(const ReserveAnswer& answer, Increment
         if (answer.parameters.increment == 0 || !within_bounds(run, answer.parameters))
             return Unexpected{"PostgreSQL returned values outside the sequence's own bounds, near " +
                               std::to_string(run.first)};
-        const auto start_if_uncalled = ranges.empty() ? answer.start_if_uncalled : std::nullopt;
-        const Range range = mode == Increment::block ? blocks_of(run, answer.parameters, start_if_uncalled)
-                                                     : values_of(run, answer.parameters);
+        const bool uncalled = answer.uncalled && ranges.empty();
+        const Range range =
+            mode == Increment::block ? blocks_of(run, answer.parameters, uncalled) : values_of(run, answer.parameters);
         const bool countable = ranges.empty() || range.count <= UINT64_MAX - ranges.back().count;
         if (!ranges.empty() && countable && continues(ranges.back(), range))
             ranges.back().count += range.count;

@@ -35,7 +35,7 @@ struct ReserveAnswer {
     SequenceParameters parameters;
     std::optional<std::int64_t> last_value;
     SourceIdentity identity;
-    std::optional<std::int64_t> start_if_uncalled;  // START, when it had given no value before
+    bool uncalled = false;  // it had given no value before
 };
 
 std::uint64_t count_of(const std::vector<Run>& runs);
@@ -56,8 +56,8 @@ std::string refusal_of(const SequenceParameters& parameters, Increment mode);
 // The IDs that the answer's values own, in their order, adjacent ranges merged: in step mode the values themselves, in
 // block mode v-INCREMENT+1 to v for each value v, so that whatever becomes of the increment, two blocks never overlap.
 // The first value of an uncalled sequence owns itself alone, for what lies before it may have been given out, before a
-// RESTART or to an older table; unless the sequence starts with the block at its minimum, as sql/block_sequence.sql has
-// it. An error when the values cannot be what such a sequence returns (outside its bounds, or beyond int64).
+// RESTART or to an older table. An error when the values cannot be what such a sequence returns (outside its bounds, or
+// beyond int64).
 Expected<std::vector<Range>> owned_ranges(const ReserveAnswer& answer, Increment mode);
 
 // How many more values nextval can return before the sequence ends.

@@ -74,22 +74,14 @@ std::uint64_t SequenceRefill::values_for(std::uint64_t ids) const {
 void SequenceRefill::on_inspected(Instant now, const InspectAnswer& answer) {
     if (!check_identity(now, answer)) return;
     const Mark mark = supply_.window().mark();
-    if (!mark.latched && latch_if_it_went_back(now, how_it_went_back(mark, answer))) return;
+    if (!mark.latched && latch_if_it_went_back(now, how_it_went_back(mark, answer), answer.parameters)) return;
     if (!check_parameters(now, answer.parameters)) return;
     if (answer.last_value)
         note_sequence_end(answer.parameters, *answer.last_value);
     else
         values_left_ = 1;  // where it starts cannot be seen: its first value will tell
 
-    if (mark.latched) {
-        const auto past = resume_past(answer.comment);
-        if (!past || !clears_mark(mark, *past, answer)) {
-            if (state_ != RefillState::latched) return latch(now, "as was seen before");
-            not_before_ = now + backoff_.next(dice_());
-            return;
-        }
-        resume(answer, *past);
-    }
+    if (mark.latched && !is_resumed(now, answer)) return;
     if (state_ != RefillState::reserving) {
         own_trouble_ = {};
         supply_.set_trouble({});
@@ -110,7 +102,7 @@ void SequenceRefill::on_reserved(Instant now, const ReserveAnswer& answer) {
 bool SequenceRefill::take_reserved(Instant now, const ReserveAnswer& answer) {
     if (!check_identity(now, answer)) return false;
     const Mark mark = supply_.window().mark();
-    if (latch_if_it_went_back(now, how_it_went_back(mark, answer, values_asked_))) return false;
+    if (latch_if_it_went_back(now, how_it_went_back(mark, answer, values_asked_), answer.parameters)) return false;
     if (!check_parameters(now, answer.parameters)) return false;
     if (answer.runs.empty()) {
         statement_failed(now, {}, "nothing was reserved");
@@ -119,9 +111,11 @@ bool SequenceRefill::take_reserved(Instant now, const ReserveAnswer& answer) {
     auto ranges = owned_ranges(answer, settings_.mode);
     if (!ranges) return statement_failed(now, {}, ranges.error()), false;
     const auto advanced = advance_mark(mark, answer, *ranges);
-    if (!advanced) return latch(now, advanced.error()), false;
+    if (!advanced) return latch(now, advanced.error(), answer.parameters), false;
 
     supply_.window().set_mark(*advanced);
+    // Behind its own values, say.
+    if (latch_if_it_went_back(now, how_it_went_back(*advanced, answer, values_asked_), answer.parameters)) return false;
     if (filled_once_ && !supply_.waiting().empty() && backoff_.untried()) policy_.found_dry();
     backoff_.reset();
     not_before_ = now;
@@ -166,10 +160,13 @@ void SequenceRefill::tick(Instant now) {
     publish_pending();
     if (!is_strict()) serve_waiting();
     policy_.observe(now, issued());
-    // Beyond the ring's end there is nothing to count down to but the room for what is pending.
-    const std::uint64_t left_in_ring = supply_.window().left();
-    supply_.window().wake_when_left(pending_.empty() ? policy_.refill_level()
-                                                     : std::max(left_in_ring / 2, policy_.refill_level()));
+    // To wake when a refill is due, and when there is room for what is pending.
+    const auto level = [this] {
+        const std::uint64_t refill_level = policy_.refill_level();
+        if (pending_.empty()) return refill_level;
+        return std::max(supply_.window().left() / 2, refill_level - std::min(refill_level, pending_ids_));
+    };
+    while (supply_.window().wake_when_left(level()) && !pending_.empty() && !supply_.window().full()) publish_pending();
 }
 
 std::uint64_t SequenceRefill::issued() const {
@@ -181,38 +178,42 @@ double SequenceRefill::seconds_left() const {
     return demand > 0 ? static_cast<double>(left()) / demand : std::numeric_limits<double>::infinity();
 }
 
-// The window is the sequence's of one database of one cluster, and so is the mark, if others are named on purpose: by
-// other settings. What else answers under the same ones has to go on where the old one was, be it a restore or a move.
-// One that was created again in the same database is latched wherever it stands: beyond this sidecar's mark it may be
-// for what others took before they noticed, and so within theirs.
+// A sequence that takes the place of the one that gave the window, by DROP and CREATE, by a restore or by an upgrade,
+// is latched wherever it stands: beyond this sidecar's mark it may be for what others took before they noticed, and so
+// within theirs. Other settings that lead to another database do so on purpose: IDs of two databases have nothing to do
+// with each other, and the mark begins anew.
 template <class Answer>
 bool SequenceRefill::check_identity(Instant now, const Answer& answer) {
     WindowFile& window = supply_.window();
     const SourceIdentity& identity = answer.identity;
     const SourceIdentity known = window.identity();
-    if (known == identity && !window.source_changed()) return true;
-    if (known != SourceIdentity{} && known != identity) {
+    const bool other_settings = window.source_changed();
+    if (known == identity && !other_settings) return true;
+    const Mark mark = window.mark();
+    bool latched = false;
+    if (known != SourceIdentity{} && known != identity && mark.direction != 0) {
         const bool same_database =
             known.system_identifier == identity.system_identifier && known.database_oid == identity.database_oid;
-        if (same_database && window.mark().direction != 0) {
-            window.set_mark(moved_to(window.mark(), answer.parameters, answer.last_value));
-            latch(now, window.source_changed() ? "the settings of now lead to another sequence of the same database"
-                                               : "it was dropped and created again");
-            window.set_identity(identity);
-            return false;
-        }
-        if (window.source_changed())
+        if (same_database || !other_settings) {
+            window.set_mark(moved_to(mark, answer.parameters, answer.last_value));
+            latch(now,
+                  !same_database   ? "another database answers under the same settings"
+                  : other_settings ? "the settings of now lead to another sequence of the same database"
+                                   : "it was dropped and created again",
+                  answer.parameters);
+            latched = true;
+        } else {
+            report_(Severity::warning,
+                    "the settings of now lead to another database. If it is a copy of the old one, "
+                    "its owner has to move the sequence past the furthest ID of all sidecars (this "
+                    "one's: " +
+                        std::to_string(furthest_of(mark, mark.direction)) +
+                        ", which is forgotten now) with sql/resume_past.sql");
             window.forget_mark();
-        else if (same_database)
-            discard(RefillTally::Discarded::recreated, "the sequence was dropped and created again");
-        else
-            discard(
-                RefillTally::Discarded::other_database,
-                "another database answers now under the same settings; its sequence has to go on beyond all IDs of the "
-                "old one");
+        }
     }
     window.set_identity(identity);
-    return true;
+    return !latched;
 }
 
 bool SequenceRefill::check_parameters(Instant now, const SequenceParameters& parameters) {
@@ -231,19 +232,20 @@ bool SequenceRefill::check_parameters(Instant now, const SequenceParameters& par
 
 // Asked before anything about the sequence is refused: while it descended, or after the end of a cycle, it went back
 // for every sidecar, and must not be used again as it stands when the refusal is cured.
-bool SequenceRefill::latch_if_it_went_back(Instant now, const std::string& how) {
-    if (!how.empty()) latch(now, how);
+bool SequenceRefill::latch_if_it_went_back(Instant now, const std::string& how, const SequenceParameters& parameters) {
+    if (!how.empty()) latch(now, how, parameters);
     return !how.empty();
 }
 
 // Another nextval would move the sequence on, into IDs that another sidecar holds. And what is left in our window is
 // what the sequence is about to give to others, so it goes too.
-void SequenceRefill::latch(Instant now, const std::string& how) {
+void SequenceRefill::latch(Instant now, const std::string& how, const SequenceParameters& parameters) {
     Mark mark = supply_.window().mark();
     mark.latched = true;
     ++tally_.latched;
     supply_.window().set_mark(mark);
-    const std::string furthest = mark.direction == 0 ? "none" : std::to_string(furthest_of(mark, mark.direction));
+    const std::string furthest =
+        mark.direction == 0 ? "none" : std::to_string(furthest_of(mark, parameters.increment > 0 ? 1 : -1));
     state_ = RefillState::latched;
     problem_ = "the sequence went back: " + how +
                ". Nothing is reserved until its owner has moved it past the furthest ID of all sidecars (this one's: " +
@@ -252,6 +254,26 @@ void SequenceRefill::latch(Instant now, const std::string& how) {
     report_(Severity::error, problem_);
     discard(RefillTally::Discarded::went_back, "the sequence went back");
     fail(now, problem_);
+}
+
+// True iff an operator has moved the sequence past the mark.
+bool SequenceRefill::is_resumed(Instant now, const InspectAnswer& answer) {
+    WindowFile& window = supply_.window();
+    const Mark mark = window.mark();
+    const auto past = resume_past(answer.comment);
+    if (past && clears_mark(mark, *past, answer)) {
+        resume(answer, *past);
+        return true;
+    }
+    const Mark moved = past ? past_comment(mark, *past, answer) : mark;
+    window.set_mark(moved);
+    if (moved.last_value != mark.last_value)
+        latch(now, "it had been moved past " + std::to_string(*past) + " before", answer.parameters);
+    else if (state_ != RefillState::latched)
+        latch(now, "as was seen before", answer.parameters);
+    else
+        not_before_ = now + backoff_.next(dice_());
+    return false;
 }
 
 void SequenceRefill::resume(const InspectAnswer& answer, std::int64_t past) {

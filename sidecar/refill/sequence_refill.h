@@ -103,8 +103,9 @@ class SequenceRefill {
     template <class Answer>
     bool check_identity(Instant now, const Answer& answer);
     bool check_parameters(Instant now, const SequenceParameters& parameters);
-    bool latch_if_it_went_back(Instant now, const std::string& how);
-    void latch(Instant now, const std::string& how);
+    bool latch_if_it_went_back(Instant now, const std::string& how, const SequenceParameters& parameters);
+    void latch(Instant now, const std::string& how, const SequenceParameters& parameters);
+    bool is_resumed(Instant now, const InspectAnswer& answer);
     void resume(const InspectAnswer& answer, std::int64_t past);
     void publish(std::vector<Range> ranges);
     void publish_pending();

@@ -26,11 +26,14 @@ ServeThread::ServeThread(IdHandler handler) : handler_{std::move(handler)} {
     connections_ = std::make_unique<ConnectionSet>(&loop_, handler_, &handler_);
 }
 
+void ServeThread::stop() {
+    if (!thread_.joinable()) return;
+    post([](Inbox& inbox) { inbox.stop = true; });
+    thread_.join();
+}
+
 ServeThread::~ServeThread() {
-    if (thread_.joinable()) {
-        post([](Inbox& inbox) { inbox.stop = true; });
-        thread_.join();
-    }
+    stop();
     listeners_.clear();
     connections_.reset();
     bell_.reset();

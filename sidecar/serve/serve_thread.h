@@ -22,7 +22,7 @@ namespace next_id {
 class ServeThread {
  public:
     explicit ServeThread(IdHandler handler);
-    ~ServeThread();  // stops the loop, whatever is open, and joins the thread
+    ~ServeThread();
     ServeThread(const ServeThread&) = delete;
     ServeThread& operator=(const ServeThread&) = delete;
 
@@ -37,6 +37,8 @@ class ServeThread {
     void set_tokens(std::shared_ptr<const Tokens> tokens);
     // Accepts no more, finishes what is in flight, then calls `drained` (on this thread).
     void drain(std::function<void()> drained);
+    // Ends the loop, whatever is open, and joins the thread.
+    void stop();
     // What this thread has counted.
     const ServeCounters& counters() const { return handler_.counters(); }
     // When the loop last turned.

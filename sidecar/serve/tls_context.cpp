@@ -82,10 +82,11 @@ Expected<Key> read_key(const PemFile& file) {
     return key;
 }
 
-TlsContext::Time to_time(const ASN1_TIME* time) {
+// Nothing for what is no time, which OpenSSL reads without complaint.
+std::optional<TlsContext::Time> to_time(const ASN1_TIME* time) {
     std::tm parts{};
-    require(ASN1_TIME_to_tm(time, &parts) == 1);
-    return std::chrono::system_clock::from_time_t(timegm(&parts));
+    if (ASN1_TIME_to_tm(time, &parts) != 1) return std::nullopt;
+    return TlsContext::Time{std::chrono::seconds{timegm(&parts)}};
 }
 
 std::string subject_of(X509* certificate) {
@@ -172,8 +173,10 @@ Expected<TlsContext> TlsContext::make(const PemFile& certificates, const PemFile
             return Unexpected{demanded.error()};
 
     made.subject_ = subject_of(own);
-    made.valid_from_ = to_time(X509_get0_notBefore(own));
-    made.valid_until_ = to_time(X509_get0_notAfter(own));
+    const auto valid_from = to_time(X509_get0_notBefore(own)), valid_until = to_time(X509_get0_notAfter(own));
+    if (!valid_from || !valid_until) return wrong(certificates, "the time for which it is valid cannot be read");
+    made.valid_from_ = *valid_from;
+    made.valid_until_ = *valid_until;
     return made;
 }
 
@@ -186,7 +189,7 @@ std::string TlsContext::time_trouble(Time now) const {
 }
 
 std::string utc(TlsContext::Time time) {
-    const std::time_t seconds = std::chrono::system_clock::to_time_t(time);
+    const std::time_t seconds = time.time_since_epoch().count();
     std::tm parts{};
     gmtime_r(&seconds, &parts);
     char text[sizeof "2026-11-29T19:00:00Z"];

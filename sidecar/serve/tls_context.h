@@ -26,7 +26,7 @@ class TlsContext {
     static Expected<TlsContext> make(const PemFile& certificates, const PemFile& key,
                                      const std::optional<PemFile>& client_cas);
 
-    using Time = std::chrono::system_clock::time_point;
+    using Time = std::chrono::sys_seconds;  // "no expiry" is the year 9999, beyond what holds nanoseconds
 
     const std::string& subject() const { return subject_; }
     Time valid_until() const { return valid_until_; }

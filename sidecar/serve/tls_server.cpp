@@ -77,7 +77,8 @@ Expected<TlsContext> TlsServer::make_context() const {
 
 void TlsServer::use(TlsContext context, Instant now) {
     renew_at_ = now + context_age_max;
-    const std::string trouble = context.time_trouble(std::chrono::system_clock::now());
+    const std::string trouble =
+        context.time_trouble(std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now()));
     log::write(
         trouble.empty() ? log::Level::info : log::Level::warn,
         trouble.empty() ? "TLS certificate in use" : "the TLS certificate " + trouble,

@@ -50,6 +50,22 @@ BOOST_AUTO_TEST_CASE(what_cannot_be_read_is_an_error_and_nothing_worse) {
     BOOST_TEST(password() == cannot + "it is longer than the 4096 bytes allowed");
 }
 
+BOOST_AUTO_TEST_CASE(hosts_and_ports_of_a_service_are_found) {
+    const std::string services = dir.path / "services";
+    std::ofstream{services} << "[mine]\nhost=db.example\nport=6432\ndbname=ids\n";
+    setenv("PGSERVICEFILE", services.c_str(), 1);
+    Config config = default_config();
+    config.pg_conninfo = "service=mine";
+    const auto target = pg_target_of(config);
+    BOOST_TEST_REQUIRE(target.has_value());
+    const auto hosts = hosts_of(target->parameters);
+    BOOST_TEST_REQUIRE(hosts.has_value());
+    BOOST_TEST(hosts->front().name == "db.example");
+    BOOST_TEST(hosts->front().port == "6432");
+    BOOST_TEST(endpoint_of(target->parameters).database == "ids");
+    unsetenv("PGSERVICEFILE"), unsetenv("PGSERVICE");
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace next_id

@@ -97,7 +97,7 @@ void Server::reserve(const SessionPtr& session, std::uint64_t values, std::funct
         last_value_ += increment_ * std::int64_t(values);
         answer({true,
                 {{"{" + std::to_string(first) + "}", std::to_string(values), "1", "9223372036854775807",
-                  std::to_string(increment_), "f", "1", std::to_string(last_value_), "p", "1", "1", "1", std::nullopt}},
+                  std::to_string(increment_), "f", "1", std::to_string(last_value_), "p", "1", "1", "1", "f"}},
                 {},
                 {}});
     });

@@ -48,8 +48,8 @@ BOOST_AUTO_TEST_CASE(a_reservation_is_read) {
     BOOST_TEST(read->parameters.persistence == 'p');
     BOOST_TEST(read->last_value.value_or(0) == 54);
     BOOST_CHECK((read->identity == SourceIdentity{7290000000000000001, 5, 16384}));
-    BOOST_TEST(!read->start_if_uncalled);
-    BOOST_TEST(read_reserve_answer(answer(with(reserved, 12, "7")))->start_if_uncalled.value_or(0) == 7);
+    BOOST_TEST(!read->uncalled);
+    BOOST_TEST(read_reserve_answer(answer(with(reserved, 12, "t")))->uncalled);
 }
 
 BOOST_AUTO_TEST_CASE(a_first_value_alone_stands_for_those_that_follow_it) {

@@ -38,7 +38,7 @@ struct FakeSequence {
     // Nothing when it met the end: what it took until then is burned.
     std::optional<ReserveAnswer> reserve(std::uint64_t values, const Mark& mark = {}) {
         ReserveAnswer answer;
-        if (!last_value) answer.start_if_uncalled = start;
+        answer.uncalled = !last_value;
         for (std::uint64_t i = 0; i < values && !is_behind(mark); ++i) {
             before_nextval();
             const auto value = nextval();

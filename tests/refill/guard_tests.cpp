@@ -16,10 +16,11 @@ Expected<Mark> advance(const Mark& mark, const SequenceParameters& parameters, s
 // Why the answer must not be published; empty if it may.
 std::string obstacle(const Mark& mark, const SequenceParameters& parameters, std::int64_t last_value,
                      const std::vector<Range>& ranges) {
-    const std::string how = how_it_went_back(mark, {{}, parameters, last_value, {}}, 0);
+    const ReserveAnswer answer{{}, parameters, last_value, {}};
+    const std::string how = how_it_went_back(mark, answer, 0);
     if (!how.empty()) return how;
     const auto advanced = advance(mark, parameters, last_value, ranges);
-    return advanced ? "" : advanced.error();
+    return advanced ? how_it_went_back(*advanced, answer, 0) : advanced.error();
 }
 
 InspectAnswer standing(std::optional<std::int64_t> last_value, const SequenceParameters& parameters = ascending) {
@@ -70,6 +71,17 @@ BOOST_AUTO_TEST_CASE(going_back_within_one_answer_is_seen) {
     BOOST_TEST(obstacle(none, descending, -3, {{-1, -1, 5}, {-3, -1, 1}}) != "");
 }
 
+// A setval() after the last of its values.
+BOOST_AUTO_TEST_CASE(a_last_value_behind_the_values_of_the_same_answer_is_seen) {
+    for (const Mark& mark : {none, at_100}) {
+        BOOST_TEST(obstacle(mark, ascending, 209, {{201, 1, 10}}) != "");
+        BOOST_TEST(obstacle(mark, ascending, 210, {{201, 1, 10}}) == "");
+        BOOST_TEST(obstacle(mark, cached, 209, {{201, 1, 10}}) != "");
+        BOOST_CHECK((advance(mark, ascending, 109, {{201, 1, 10}})->last_value == 210));
+    }
+    BOOST_TEST(obstacle(none, descending, -9, {{-1, -1, 10}}) != "");
+}
+
 // Sessions hand out their caches in any order, so only the sequence's own last value tells.
 BOOST_AUTO_TEST_CASE(with_a_cache_a_last_value_that_went_back_is_seen) {
     BOOST_TEST(obstacle(at_100, cached, 120, {{81, 1, 5}, {91, 1, 5}}) == "");
@@ -115,6 +127,22 @@ BOOST_AUTO_TEST_CASE(the_comment_of_an_operator_is_read_exactly) {
                              "next-id: resume past x", "next-id: resume past 9223372036854775808",
                              "Next-id: resume past 1", " next-id: resume past 1", "resume past 1"})
         BOOST_TEST(!resume_past(text), "\"" << text << "\"");
+}
+
+// It was moved past N when the comment was made, and is behind it now.
+BOOST_AUTO_TEST_CASE(a_comment_that_the_sequence_is_behind_clears_nothing_from_then_on) {
+    const Mark mark = past_comment(at_100, 500, standing(90));
+    BOOST_CHECK((mark == Mark{1, 1, 100, 501, false}));
+    BOOST_TEST(clears_mark(at_100, 500, standing(600)));
+    BOOST_TEST(!clears_mark(mark, 500, standing(600)));
+    BOOST_TEST(clears_mark(mark, 501, standing(600)));
+    BOOST_TEST(past_comment(at_100, 500, standing(std::nullopt)).last_value == 501);
+    BOOST_TEST(past_comment(at_100, INT64_MAX, standing(90)).last_value == INT64_MAX);
+    BOOST_TEST(past_comment(at_minus_100, -500, standing(-90, descending)).last_value == -501);
+    BOOST_CHECK(past_comment(at_100, 99, standing(90)) == at_100);  // which would clear nothing anyway
+    BOOST_CHECK(past_comment(at_100, 500, standing(500)) == at_100);
+    BOOST_CHECK(past_comment(at_100, 500, standing(90, descending)) == at_100);
+    BOOST_CHECK(past_comment(none, 500, standing(90)) == none);
 }
 
 // An old comment of an operator, and a sequence that went back less far than where others had moved it.

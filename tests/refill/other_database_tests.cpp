@@ -27,8 +27,8 @@ BOOST_AUTO_TEST_CASE(another_database_under_the_same_settings_latches_if_it_stan
     }
 }
 
-// A move.
-BOOST_AUTO_TEST_CASE(another_database_that_stands_beyond_goes_on_without_the_window) {
+// Beyond this sidecar's mark it may be within that of others.
+BOOST_AUTO_TEST_CASE(another_database_under_the_same_settings_latches_also_if_it_stands_beyond) {
     for (const SourceIdentity& other : other_databases) {
         sequence = {};
         start_afresh();
@@ -38,11 +38,18 @@ BOOST_AUTO_TEST_CASE(another_database_that_stands_beyond_goes_on_without_the_win
         sequence.identity = other;
         refill->on_connected();
         take_ids(400);
-        run();
-        BOOST_CHECK(refill->state() == RefillState::reserving);
+        find_it_gone_back();
         BOOST_TEST(refill->discarded() == 200u);
         BOOST_TEST(reported("another database"));
         BOOST_CHECK(supply->window().identity() == other);
+        sequence.resume_past(4999);
+        wait_out_the_backoff();
+        run();
+        BOOST_CHECK(refill->state() == RefillState::latched);  // it stood at 5000 already
+        sequence.resume_past(5000);
+        wait_out_the_backoff();
+        run();
+        BOOST_CHECK(refill->state() == RefillState::reserving);
         BOOST_TEST(supply->window().mark().lowest == 1);
         BOOST_TEST(take_ids(10) == 10u);
         BOOST_TEST(issued.highest() > 5000);
@@ -87,6 +94,7 @@ BOOST_AUTO_TEST_CASE(other_settings_that_name_another_database_begin_a_new_mark)
         for (int i = 0; i < 3; ++i) start();  // PostgreSQL is away, at first
         run();
         BOOST_CHECK(refill->state() == RefillState::reserving);
+        BOOST_TEST(reported("(this one's: 1000, which is forgotten now)"));
         BOOST_TEST(supply->window().mark().highest == 1000);
         BOOST_TEST(!supply->window().source_changed());
         issued = {};
@@ -145,11 +153,11 @@ BOOST_AUTO_TEST_CASE(an_adopted_window_of_another_sequence_is_discarded) {
     for (const bool same_database : {true, false}) {
         start();
         same_database ? ++sequence.identity.sequence_oid : ++sequence.identity.system_identifier;
-        if (!same_database) sequence.last_value = *sequence.last_value + 5000;
         BOOST_TEST(left() > 0u);
         BOOST_CHECK(step() == Kind::inspect);
         BOOST_TEST(left() == 0u);
-        if (same_database) sequence.resume_past(*sequence.last_value), wait_out_the_backoff();
+        sequence.resume_past(*sequence.last_value);
+        wait_out_the_backoff();
         run();
         BOOST_TEST(left() > 0u);
     }

@@ -122,18 +122,11 @@ BOOST_AUTO_TEST_CASE(what_is_left_is_counted_to_the_end_in_either_direction) {
 
 BOOST_AUTO_TEST_CASE(what_lies_before_the_first_value_may_be_given_out) {
     ReserveAnswer restarted = answer({.increment = 1000}, {{3500, 3}});
-    restarted.start_if_uncalled = 1000;
+    restarted.uncalled = true;
     check(*owned_ranges(restarted, Increment::block), {{3500, 1, 2001}});
-    restarted.runs = {{1000, 2}, {5000, 1}};  // as it starts there is nothing before it
-    check(*owned_ranges(restarted, Increment::block), {{1, 1, 2000}, {4001, 1, 1000}});
-    restarted.start_if_uncalled = 1;  // restarted with 1000
+    restarted.runs = {{1000, 2}, {5000, 1}};  // also where the block is the first there can be
     check(*owned_ranges(restarted, Increment::block), {{1000, 1, 1001}, {4001, 1, 1000}});
-    for (const std::int64_t start : {999, 1001}) {  // for a table that has older IDs
-        restarted.start_if_uncalled = start;
-        restarted.runs = {{start, 1}};
-        check(*owned_ranges(restarted, Increment::block), {{start, 1, 1}});
-        check(*owned_ranges(restarted, Increment::step), {{start, 1000, 1}});
-    }
+    check(*owned_ranges(restarted, Increment::step), {{1000, 1000, 2}, {5000, 1000, 1}});
 }
 
 // Two programs in block mode and one ALTER after another: no ID is ever owned twice.

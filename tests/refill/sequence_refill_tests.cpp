@@ -368,6 +368,25 @@ BOOST_AUTO_TEST_CASE(a_statement_that_stopped_short_latches) {
     }
 }
 
+BOOST_AUTO_TEST_CASE(a_setval_after_the_last_value_of_a_statement_latches) {
+    use_up();
+    const auto step = refill->next_step(now);
+    BOOST_REQUIRE(step.kind == Kind::reserve);
+    auto answer = *sequence.reserve(step.values, supply->window().mark());
+    const std::int64_t last = *answer.last_value;
+    answer.last_value = last - 1;
+    refill->on_reserved(now, answer);
+    BOOST_CHECK(refill->state() == RefillState::latched);
+    BOOST_TEST(left() == 0u);
+    BOOST_TEST(refill->problem().find("(this one's: " + std::to_string(last) + ")") != std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(of_a_sequence_that_was_turned_round_the_lowest_id_is_told) {
+    sequence.parameters.increment = -1;
+    find_it_gone_back();
+    BOOST_TEST(refill->problem().find("(this one's: 1)") != std::string::npos);
+}
+
 BOOST_AUTO_TEST_CASE(on_a_new_connection_it_is_latched_before_any_nextval) {
     sequence.last_value = 300;
     refill->on_connected();
@@ -428,7 +447,8 @@ BOOST_AUTO_TEST_CASE(the_latch_opens_only_for_a_comment_at_or_beyond_the_mark) {
     BOOST_TEST(
         !tries(mark - 1, "next-id: resume past " + std::to_string(mark)));  // it was not moved, or went back again
     BOOST_TEST(sequence.nextvals == nextvals);
-    BOOST_TEST(tries(mark, "next-id: resume past " + std::to_string(mark)));
+    BOOST_TEST(!tries(mark, "next-id: resume past " + std::to_string(mark)));
+    BOOST_TEST(tries(mark + 1, "next-id: resume past " + std::to_string(mark + 1)));
     BOOST_TEST(reported("resumed"));
     BOOST_TEST(supply->trouble().error == "");
     BOOST_TEST(take_ids(10) == 10u);
@@ -457,9 +477,17 @@ BOOST_AUTO_TEST_CASE(a_comment_beyond_the_mark_opens_nothing_once_the_sequence_i
     sequence.resume_past(50'000);
     sequence.last_value = 400;
     const std::uint64_t nextvals = sequence.nextvals;
-    for (int i = 0; i < 20; ++i) wait_out_the_backoff(), run();
-    BOOST_TEST(sequence.nextvals == nextvals);
-    BOOST_CHECK(refill->state() == RefillState::latched);
+    for (const std::int64_t now_at : {400, 60'000}) {  // others move it on
+        sequence.last_value = now_at;
+        for (int i = 0; i < 20; ++i) wait_out_the_backoff(), run();
+        BOOST_TEST(sequence.nextvals == nextvals);
+        BOOST_CHECK(refill->state() == RefillState::latched);
+    }
+    BOOST_TEST(refill->problem().find("(this one's: 50001)") != std::string::npos);
+    sequence.resume_past(60'000);
+    wait_out_the_backoff();
+    run();
+    BOOST_CHECK(refill->state() == RefillState::reserving);
 }
 
 BOOST_AUTO_TEST_CASE(the_latch_outlives_the_process) {

@@ -69,7 +69,7 @@ BOOST_AUTO_TEST_CASE(it_tells_whose_it_is_and_when_its_time_is_over) {
     const test::Certificate year = test_authority().issue("Zoë, Ltd", {.valid_from = -365 * 24h, .valid_until = 100h});
     const test::Certificate day = test_authority().issue("day", {.valid_from = -1h, .valid_until = 23h});
     const TlsContext of_year = std::move(*make_context(year)), of_day = std::move(*make_context(day));
-    const auto now = std::chrono::system_clock::now();
+    const auto now = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
     BOOST_TEST(of_year.subject() == "CN=Zo\\C3\\AB\\, Ltd");
     BOOST_TEST(of_year.time_trouble(now) == "expires at " + utc(of_year.valid_until()));
     BOOST_TEST(of_year.time_trouble(now - 100h) == "");
@@ -77,7 +77,23 @@ BOOST_AUTO_TEST_CASE(it_tells_whose_it_is_and_when_its_time_is_over) {
     BOOST_TEST(of_year.time_trouble(now - 366 * 24h).starts_with("is not valid before "));
     BOOST_TEST(of_day.time_trouble(now) == "");  // a day is all that it has
     BOOST_TEST(of_day.time_trouble(now + 19h) == "expires at " + utc(of_day.valid_until()));
-    BOOST_TEST(utc(std::chrono::system_clock::from_time_t(1'000'000'000)) == "2001-09-09T01:46:40Z");
+    BOOST_TEST(utc(TlsContext::Time{1'000'000'000s}) == "2001-09-09T01:46:40Z");
+}
+
+BOOST_AUTO_TEST_CASE(a_certificate_may_be_valid_for_longer_than_nanoseconds_count) {
+    const test::Certificate forever = test_authority().issue("forever", {.valid_until = 24h * 365 * 1000});
+    const TlsContext context = std::move(*make_context(forever));
+    const auto now = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
+    BOOST_TEST(context.time_trouble(now) == "");
+    BOOST_TEST((context.valid_until() > now + std::chrono::years{900}));
+}
+
+BOOST_AUTO_TEST_CASE(a_time_that_is_none_is_the_files_fault) {
+    const test::Certificate odd = test_authority().issue("odd", {.valid_until = 24h * 365 * 30});
+    ASN1_TIME* const until = X509_getm_notAfter(odd.get());
+    BOOST_REQUIRE_EQUAL(ASN1_STRING_set(until, "20701301000000Z", -1), 1);  // of a thirteenth month
+    BOOST_REQUIRE_GT(i2d_re_X509_tbs(odd.get(), nullptr), 0);
+    check_says(error_of(odd.pem(), odd.key_pem()), "cert.pem", "cannot be read");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

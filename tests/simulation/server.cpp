@@ -133,7 +133,7 @@ PgAnswer Server::reserve_answer(const PostgresModel::Taken& taken, bool uncalled
     const std::string first = taken.values.empty() ? "" : std::to_string(taken.values.front());
     std::vector<std::optional<std::string>> row{"{" + first + "}", std::to_string(taken.values.size())};
     describe(row);
-    row.push_back(uncalled ? std::optional{std::to_string(model_.definition().start)} : std::nullopt);
+    row.emplace_back(uncalled ? "t" : "f");
     return {true, {std::move(row)}, {}, {}};
 }
 
