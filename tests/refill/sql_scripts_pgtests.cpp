@@ -1,4 +1,5 @@
 // The scripts of sql/, run through psql as their heads say.
+#include <array>
 #include <boost/test/unit_test.hpp>
 
 #include "tests/refill/pg_sessions.h"
@@ -16,8 +17,9 @@ struct Scripts {
         BOOST_TEST(output.find("ERROR") == std::string::npos, name << ": " << output);
         return output;
     }
-    std::string refusal(const std::string& name, const std::vector<std::string>& variables) {
-        const auto [exit_code, output] = cluster.script(name, variables);
+    std::string refusal(const std::string& name, const std::vector<std::string>& variables,
+                        const std::string& user = "postgres") {
+        const auto [exit_code, output] = cluster.script(name, variables, user);
         BOOST_TEST(exit_code == 3, name << ": " << output);  // psql's own, for a script that failed
         return output;
     }
@@ -78,13 +80,39 @@ BOOST_AUTO_TEST_CASE(the_role_can_take_ids_and_nothing_else) {
 BOOST_AUTO_TEST_CASE(rights_that_are_too_much_are_taken_back) {
     run_script("sequence.sql");
     cluster.psql(
-        "CREATE ROLE ids LOGIN SUPERUSER CREATEDB; GRANT ALL ON SEQUENCE global_id_seq TO ids; "
+        "CREATE ROLE ids NOLOGIN CREATEDB CREATEROLE REPLICATION BYPASSRLS; GRANT ALL ON SEQUENCE global_id_seq TO "
+        "ids; "
         "GRANT CREATE ON SCHEMA public TO ids");
     run_script("role.sql", {"role=ids"});
     const Session session = connect(cluster, "ids");
     BOOST_TEST(sqlstate(run(session, "SELECT setval('global_id_seq', 1)")) == "42501");
-    BOOST_TEST(cluster.psql("SELECT rolsuper OR rolcreatedb FROM pg_roles WHERE rolname = 'ids'") == "f");
+    BOOST_TEST(cluster.psql("SELECT rolcreatedb OR rolcreaterole OR rolreplication OR rolbypassrls "
+                            "FROM pg_roles WHERE rolname = 'ids'") == "f");
     BOOST_TEST(verdict(run_script("verify.sql", {}, "ids"), "role may do no more") == "ok");
+}
+
+BOOST_AUTO_TEST_CASE(whoever_administers_is_refused_and_keeps_all_rights) {
+    cluster.psql(
+        "CREATE ROLE owner LOGIN CREATEROLE; CREATE ROLE deputy LOGIN CREATEDB IN ROLE owner; "
+        "CREATE ROLE boss LOGIN SUPERUSER; CREATE ROLE maker; "
+        "CREATE ROLE disguised LOGIN CREATEDB IN ROLE maker; ALTER ROLE disguised SET role = maker");
+    cluster.psql("CREATE SEQUENCE s; ALTER SEQUENCE s OWNER TO owner; GRANT ALL ON SEQUENCE s TO disguised");
+    const std::string rights =
+        "SELECT rolname, rolsuper, rolcreatedb, rolcreaterole, has_sequence_privilege(oid, 's', 'UPDATE') "
+        "FROM pg_roles WHERE NOT rolname LIKE 'pg%' ORDER BY 1";
+    const std::string before = cluster.psql(rights);
+    for (const auto& [user, role, why] :
+         std::vector<std::array<std::string, 3>>{{"postgres", "postgres", "is the one that runs this"},
+                                                 {"disguised", "disguised", "is the one that runs this"},
+                                                 {"disguised", "maker", "is the one that runs this"},
+                                                 {"postgres", "boss", "is a superuser"},
+                                                 {"postgres", "owner", "owns s"},
+                                                 {"owner", "deputy", "owns s, or is a member of its owner"}}) {
+        const std::string output = refusal("role.sql", {"sequence=s", "role=" + role}, user);
+        BOOST_TEST(says(output, "role " + role + " " + why), output);
+        BOOST_TEST(says(output, "-v role=next_id"), output);
+    }
+    BOOST_TEST(cluster.psql(rights) == before);
 }
 
 BOOST_AUTO_TEST_CASE(an_owner_who_may_not_create_roles_gives_the_rights_to_one_that_is_there) {
