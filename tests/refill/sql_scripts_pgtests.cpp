@@ -115,6 +115,59 @@ BOOST_AUTO_TEST_CASE(whoever_administers_is_refused_and_keeps_all_rights) {
     BOOST_TEST(cluster.psql(rights) == before);
 }
 
+BOOST_AUTO_TEST_CASE(rights_that_nobody_could_give_are_named_with_who_may) {
+    cluster.psql(
+        "CREATE ROLE owner LOGIN CREATEROLE; CREATE ROLE schemer; REVOKE CONNECT ON DATABASE postgres FROM PUBLIC; "
+        "GRANT CONNECT ON DATABASE postgres TO owner; CREATE SCHEMA app AUTHORIZATION schemer; "
+        "GRANT USAGE, CREATE ON SCHEMA app TO owner");
+    run_script("sequence.sql", {"sequence=app.s"}, "owner");
+    const std::vector<std::string> names{"sequence=app.s", "role=Next-ID"};
+    const std::string output = refusal("role.sql", names, "owner");
+    BOOST_TEST(says(output,
+                    "\n  CREATE ROLE \"Next-ID\" LOGIN;  -- by owner"
+                    "\n  GRANT CONNECT ON DATABASE postgres TO \"Next-ID\";  -- by postgres"
+                    "\n  GRANT USAGE ON SCHEMA app TO \"Next-ID\";  -- by schemer\n"),
+               output);
+    BOOST_TEST(cluster.psql("SELECT count(*) FROM pg_roles WHERE rolname = 'Next-ID'") == "0");
+
+    cluster.psql(
+        "CREATE ROLE \"Next-ID\" LOGIN; GRANT CONNECT ON DATABASE postgres TO \"Next-ID\"; "
+        "GRANT USAGE ON SCHEMA app TO \"Next-ID\"");
+    run_script("role.sql", names, "owner");
+    BOOST_TEST(verdict(run_script("verify.sql", {"sequence=app.s"}, "Next-ID"), "role may take IDs") == "ok");
+
+    // Who may give one right on the sequence is only warned that he may not give the other.
+    cluster.psql(
+        "CREATE ROLE helper LOGIN; GRANT CONNECT ON DATABASE postgres TO helper; GRANT USAGE ON SCHEMA app TO helper; "
+        "REVOKE ALL ON SEQUENCE app.s FROM \"Next-ID\"; GRANT UPDATE ON SEQUENCE app.s TO helper WITH GRANT OPTION");
+    const std::string short_of_one = refusal("role.sql", names, "helper");
+    BOOST_TEST(says(short_of_one, "run:\n  GRANT USAGE ON SEQUENCE app.s TO \"Next-ID\";  -- by owner\n"),
+               short_of_one);
+}
+
+BOOST_AUTO_TEST_CASE(a_role_that_may_move_the_sequence_by_another_way_is_refused) {
+    run_script("sequence.sql");
+    cluster.psql("CREATE ROLE next_id LOGIN; CREATE ROLE movers; CREATE ROLE helper");
+    for (const auto& [given, missing] : std::vector<std::pair<std::string, std::string>>{
+             {"GRANT UPDATE ON SEQUENCE global_id_seq TO PUBLIC",
+              "REVOKE UPDATE ON SEQUENCE global_id_seq FROM PUBLIC;  -- by postgres"},
+             {"GRANT UPDATE ON SEQUENCE global_id_seq TO movers; GRANT movers TO next_id",
+              "REVOKE movers FROM next_id;  -- by who administers it"},
+             {"REVOKE movers FROM next_id; GRANT pg_write_all_data TO next_id",
+              "REVOKE pg_write_all_data FROM next_id;  -- by who administers it"},
+             {"REVOKE pg_write_all_data FROM next_id; GRANT UPDATE ON SEQUENCE global_id_seq TO helper WITH GRANT "
+              "OPTION; "
+              "SET ROLE helper; GRANT UPDATE ON SEQUENCE global_id_seq TO next_id",
+              "REVOKE UPDATE ON SEQUENCE global_id_seq FROM next_id;  -- by helper"}}) {
+        cluster.psql(given);
+        const std::string output = refusal("role.sql", {});
+        BOOST_TEST(says(output, "run:\n  " + missing + "\n"), output);
+        cluster.psql("REVOKE UPDATE ON SEQUENCE global_id_seq FROM PUBLIC");
+    }
+    cluster.psql("SET ROLE helper; REVOKE UPDATE ON SEQUENCE global_id_seq FROM next_id");
+    run_script("role.sql");
+}
+
 BOOST_AUTO_TEST_CASE(an_owner_who_may_not_create_roles_gives_the_rights_to_one_that_is_there) {
     cluster.psql("CREATE ROLE owner LOGIN; CREATE ROLE next_id LOGIN");
     cluster.psql("ALTER DATABASE postgres OWNER TO owner");
