@@ -14,18 +14,31 @@
     SELECT current_user AS role \gset
 \endif
 
-WITH named AS (
-    SELECT to_regclass(:'sequence') AS oid, :'role'::name AS role, format('%I', :'role') AS role_sql
+WITH asked AS (
+    SELECT parse_ident(:'sequence')::name[] AS parts, cardinality(parse_ident(:'sequence')) AS depth
+), named AS (
+    -- to_regclass() fails where one may not use the schema that is named.
+    SELECT depth, CASE depth WHEN 1 THEN to_regclass(:'sequence')
+                ELSE (SELECT c.oid FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+                      WHERE relname = parts[depth] AND nspname = parts[depth - 1]
+                        AND (depth = 2 OR (depth = 3 AND parts[1] = current_database())))::regclass END AS oid,
+           :'role'::name AS role, format('%I', :'role') AS role_sql
+    FROM asked
+), may AS (
+    SELECT oid, CASE WHEN EXISTS (SELECT FROM pg_sequence WHERE seqrelid = oid)
+                     THEN has_sequence_privilege(oid, 'USAGE, SELECT') END AS read_it
+    FROM named
 ), s AS (
     SELECT named.*, c.relkind, c.relpersistence, c.relowner, c.relnamespace, q.*,
            c.relnamespace::regnamespace AS schema,
-           CASE WHEN q.seqrelid IS NOT NULL AND has_sequence_privilege(named.oid, 'USAGE, SELECT')
-                THEN pg_sequence_last_value(named.oid) END AS last_value,
+           may.read_it,
+           CASE WHEN may.read_it THEN pg_sequence_last_value(named.oid) END AS last_value,
            sign(q.seqincrement::numeric) AS direction
-    FROM named LEFT JOIN pg_class c ON c.oid = named.oid LEFT JOIN pg_sequence q ON q.seqrelid = named.oid
+    FROM named CROSS JOIN may LEFT JOIN pg_class c ON c.oid = named.oid LEFT JOIN pg_sequence q ON q.seqrelid = named.oid
 ), room AS (
-    SELECT (CASE WHEN direction > 0 THEN seqmax ELSE seqmin END::numeric - coalesce(last_value, seqstart)) * direction AS ids,
-           (seqmax::numeric - seqmin) AS of_ids
+    SELECT (CASE WHEN direction > 0 THEN seqmax ELSE seqmin END - coalesce(last_value, seqstart::numeric - seqincrement))
+               * direction AS ids,
+           seqmax::numeric - seqmin + 1 AS of_ids
     FROM s
 ), checks(place, "check", result, found, "what to do") AS (
     SELECT 1, 'server version', CASE WHEN current_setting('server_version_num')::int >= 140000 THEN 'ok' ELSE 'FAIL' END,
@@ -38,8 +51,8 @@ WITH named AS (
            'connect to the primary; no default_transaction_read_only for the role'
     UNION ALL
     SELECT 3, 'sequence exists', CASE WHEN relkind = 'S' THEN 'ok' ELSE 'FAIL' END,
-           CASE WHEN oid IS NULL THEN 'nothing of that name, or no USAGE on its schema' WHEN relkind = 'S' THEN oid::text
-                ELSE oid::text || ' is no sequence' END,
+           CASE WHEN oid IS NULL THEN 'nothing of that name' || CASE depth WHEN 1 THEN ', or no USAGE on its schema' ELSE '' END
+                WHEN relkind = 'S' THEN oid::text ELSE oid::text || ' is no sequence' END,
            'psql -f sql/sequence.sql' FROM s
     UNION ALL
     SELECT 4, 'no CYCLE', CASE WHEN seqcycle THEN 'FAIL' ELSE 'ok' END, CASE WHEN seqcycle THEN 'CYCLE' ELSE 'NO CYCLE' END,
@@ -49,9 +62,9 @@ WITH named AS (
            CASE relpersistence WHEN 'p' THEN 'permanent' WHEN 'u' THEN 'unlogged' ELSE 'temporary' END,
            format('a permanent sequence: ALTER SEQUENCE %s SET LOGGED', oid) FROM s WHERE relkind = 'S'
     UNION ALL
-    SELECT 6, 'increment', CASE WHEN seqincrement > 0 THEN 'ok' ELSE 'warn' END, seqincrement::text,
-           CASE WHEN seqincrement > 0 THEN 'above 1: --increment block, unless it keeps data centres apart'
-                ELSE 'descending: --increment step only' END FROM s WHERE relkind = 'S'
+    SELECT 6, 'increment', CASE WHEN seqincrement > 0 THEN 'ok' ELSE 'warn' END,
+           seqincrement || CASE WHEN seqincrement > 1 THEN ': --increment block, unless it keeps data centres apart' ELSE '' END,
+           'descending: --increment step only' FROM s WHERE relkind = 'S'
     UNION ALL
     SELECT 7, 'CACHE 1', CASE WHEN seqcache = 1 THEN 'ok' ELSE 'warn' END, 'CACHE ' || seqcache,
            format('ALTER SEQUENCE %s CACHE 1, for IDs in the order of the calls (--order strict needs it)', oid)
@@ -103,9 +116,13 @@ WITH named AS (
            'if you fail over: synchronous_standby_names; else a failover may lose IDs already given out'
     UNION ALL
     SELECT 15, 'IDs left',
-           CASE WHEN ids <= 0 THEN 'FAIL' WHEN ids < of_ids / 10 THEN 'warn' ELSE 'ok' END,
-           ids || ' (' || round(100 * ids / nullif(of_ids, 0), 1) || ' %)',
-           format('AS bigint, and a MAXVALUE (MINVALUE) further off: ALTER SEQUENCE %s', s.oid)
+           CASE WHEN NOT read_it THEN 'warn' WHEN ids < abs(seqincrement::numeric) THEN 'FAIL'
+                WHEN ids < of_ids / 10 THEN 'warn' ELSE 'ok' END,
+           CASE WHEN read_it THEN ids || ' (' || round(100 * ids / of_ids, 1) || ' %)'
+                                  || CASE WHEN last_value IS NULL THEN ' from START on' ELSE '' END
+                ELSE format('unknown: %I may not read the sequence', current_user) END,
+           CASE WHEN read_it THEN format('AS bigint, and a MAXVALUE (MINVALUE) further off: ALTER SEQUENCE %s', s.oid)
+                ELSE 'run this as the sidecar''s role, or as the owner' END
     FROM room, s WHERE relkind = 'S'
 )
 SELECT "check", result, found, CASE WHEN result = 'ok' THEN '' ELSE "what to do" END AS "what to do"

@@ -29,12 +29,16 @@ struct Scripts {
     }
 };
 
-// What verify.sql says of one point.
-std::string verdict(const std::string& table, const std::string& check) {
+// What verify.sql says of one point: its line, and the result in it.
+std::string line_of(const std::string& table, const std::string& check) {
     const std::size_t line = table.find("\n " + check + " ");
     BOOST_REQUIRE_MESSAGE(line != std::string::npos, "no " << check << " in\n" << table);
-    const std::size_t cell = table.find_first_not_of(' ', table.find('|', line) + 1);
-    return table.substr(cell, table.find(' ', cell) - cell);
+    return table.substr(line + 1, table.find('\n', line + 1) - line - 1);
+}
+std::string verdict(const std::string& table, const std::string& check) {
+    const std::string line = line_of(table, check);
+    const std::size_t cell = line.find_first_not_of(' ', line.find('|') + 1);
+    return line.substr(cell, line.find(' ', cell) - cell);
 }
 
 bool says(const std::string& text, const std::string& part) {
@@ -276,6 +280,54 @@ BOOST_AUTO_TEST_CASE(what_is_wrong_is_found) {
     table = run_script("verify.sql", {}, "next_id");
     BOOST_TEST(verdict(table, "takes writes") == "FAIL");
     BOOST_TEST(verdict(run_script("verify.sql"), "IDs left") == "FAIL");
+}
+
+BOOST_AUTO_TEST_CASE(a_sequence_out_of_reach_is_described_all_the_same) {
+    cluster.psql("CREATE ROLE next_id LOGIN; CREATE SCHEMA \"Orders\"; CREATE SEQUENCE \"Orders\".ids");
+    for (const char* name : {"\"Orders\".IDS", "postgres.\"Orders\".ids"}) {
+        const std::string table = run_script("verify.sql", {std::string{"sequence="} + name}, "next_id");
+        BOOST_TEST(verdict(table, "sequence exists") == "ok", table);
+        BOOST_TEST(verdict(table, "role may take IDs") == "FAIL", table);
+        BOOST_TEST(says(line_of(table, "role may take IDs"), "no USAGE on schema \"Orders\""), table);
+    }
+    for (const char* name : {"Orders.ids", "\"Orders\".none", "other.\"Orders\".ids"}) {
+        const std::string table = run_script("verify.sql", {std::string{"sequence="} + name}, "next_id");
+        BOOST_TEST(verdict(table, "sequence exists") == "FAIL", table);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(what_is_left_is_unknown_to_who_may_not_read_it) {
+    cluster.psql("CREATE ROLE next_id LOGIN; CREATE SEQUENCE global_id_seq MAXVALUE 1000");
+    next("global_id_seq");
+    cluster.psql("SELECT setval('global_id_seq', 1000)");
+    std::string table = run_script("verify.sql", {}, "next_id");
+    BOOST_TEST(verdict(table, "IDs left") == "warn");
+    BOOST_TEST(says(line_of(table, "IDs left"), "unknown: next_id may not read"), table);
+    cluster.psql("GRANT USAGE ON SEQUENCE global_id_seq TO next_id");
+    BOOST_TEST(verdict(run_script("verify.sql", {}, "next_id"), "IDs left") == "FAIL");
+}
+
+BOOST_AUTO_TEST_CASE(a_rest_below_the_increment_is_no_rest) {
+    cluster.psql(
+        "CREATE SEQUENCE up START 10 INCREMENT 10 MAXVALUE 1009; CREATE SEQUENCE down INCREMENT -10 MINVALUE -1009; "
+        "SELECT setval('up', 990), setval('down', -990)");
+    for (const auto& [name, last] : {std::pair{"up", "1000"}, std::pair{"down", "-1000"}}) {
+        const std::vector<std::string> sequence{std::string{"sequence="} + name};
+        BOOST_TEST(verdict(run_script("verify.sql", sequence), "IDs left") == "warn", name);
+        BOOST_TEST(next(name) == last);
+        BOOST_TEST(verdict(run_script("verify.sql", sequence), "IDs left") == "FAIL", name);
+        BOOST_CHECK_THROW(next(name), std::runtime_error);
+    }
+    cluster.psql("CREATE SEQUENCE one_block START 1000 INCREMENT 1000 MAXVALUE 1000");
+    BOOST_TEST(says(line_of(run_script("verify.sql", {"sequence=one_block"}), "IDs left"),
+                    "ok     | 1000 (100.0 %) from START on"));
+}
+
+BOOST_AUTO_TEST_CASE(an_increment_above_one_comes_with_its_hint) {
+    run_script("block_sequence.sql");
+    BOOST_TEST(says(line_of(run_script("verify.sql"), "increment"), "ok     | 1000: --increment block, unless"));
+    run_script("sequence.sql", {"sequence=plain"});
+    BOOST_TEST(!says(line_of(run_script("verify.sql", {"sequence=plain"}), "increment"), "block"));
 }
 
 BOOST_AUTO_TEST_SUITE_END()
