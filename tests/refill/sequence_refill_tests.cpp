@@ -664,11 +664,13 @@ BOOST_AUTO_TEST_CASE(no_ids_are_asked_for_while_there_is_no_place_for_them) {
     BOOST_TEST(refill->discarded() == 900u);
     BOOST_TEST(refill->issued() == 100u);
     const std::uint64_t nextvals = sequence.nextvals;
+    sequence.resume_past(5000);
     for (int i = 0; i < 20; ++i) {
         wait_out_the_backoff();
-        refill->tick(now);
         run();
+        refill->tick(now);
     }
+    BOOST_CHECK(refill->state() == RefillState::reserving);
     BOOST_TEST(sequence.nextvals == nextvals);
     BOOST_TEST(refill->discarded() == 900u);
     BOOST_TEST(refill->issued() == 100u);
