@@ -59,6 +59,7 @@ struct IdPool::Impl {
     [[gnu::noinline]] void fill(Hand& hand, std::uint64_t serial) {
         const std::uint64_t process = client::process_number();
         if (hand.pool != serial || hand.process != process) hand = {serial, process};
+        if (hand.left > 0) return;  // only process_word() did not say so
         Stock& here = stock.get(settings);
         const client::Instant deadline = std::chrono::steady_clock::now() + settings.timeout;
         std::unique_lock lock{here.mutex};
@@ -130,7 +131,7 @@ IdPool::~IdPool() = default;
 
 std::int64_t IdPool::next() {
     Hand& hand = hands[serial_ % hands_of_a_thread];
-    // In a child that is new the word is 0, which is no process's number.
+    // In a child that is new the word is 0, which is no process's number; where nobody empties it, always.
     if (hand.left == 0 || hand.pool != serial_ || hand.process != process_->load(std::memory_order_relaxed))
         [[unlikely]]
         impl_->fill(hand, serial_);

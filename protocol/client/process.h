@@ -9,7 +9,8 @@
 
 namespace next_id::client {
 
-// A word that holds this process's number, or 0 in a child that has not asked for its own yet. Lives for ever.
+// A word that holds this process's number, or 0: process_number() has to be asked, by a child that has not done so yet
+// or, where the kernel does not help, each time. Lives for ever.
 const std::atomic<std::uint64_t>& process_word();
 
 // Never 0, and never the number of a process that this one was forked from. Any thread.

@@ -5,6 +5,7 @@
 #include <boost/test/unit_test.hpp>
 #include <future>
 
+#include "tests/client/in_a_fork.h"
 #include "tests/client/scripted_server.h"
 #include "tests/support/wait_until.h"
 
@@ -33,12 +34,12 @@ void append(Ids& all, const Ids& more) {
 class Child {
  public:
     template <class Work>
-    explicit Child(Work work) {
+    explicit Child(Work work, pid_t (*make_child)() = &::fork) {
         int ends[2];
         BOOST_TEST_REQUIRE(::pipe(ends) == 0);
         home_ = FileDescriptor{ends[0]};
         const FileDescriptor away{ends[1]};
-        pid_ = ::fork();
+        pid_ = make_child();
         if (pid_ != 0) return;
         try {
             const Ids ids = work();
@@ -239,6 +240,17 @@ BOOST_AUTO_TEST_CASE(a_child_made_in_the_middle_of_a_refill_does_not_notice) {
     go_on.set_value();
     all.push_back(refiller.get());
     BOOST_TEST(all_different(all));
+}
+
+BOOST_AUTO_TEST_CASE(a_child_that_clone_makes_starts_empty_too) {
+    Counter counter;
+    ScriptedServer server{path, [&](Peer& peer) { counter.serve(peer); }};
+    IdPool pool{options(), {1000}};
+    Ids all = take(pool, 400);
+    append(all, Child{[&] { return take(pool, 400); }, &bare_clone}.wait());
+    append(all, take(pool, 400));
+    BOOST_TEST(all_different(all));
+    BOOST_TEST(server.connections() == 2);
 }
 
 // The mutex of the pool may be held in any moment: forked often enough, while threads refill all the time.

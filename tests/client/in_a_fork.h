@@ -1,12 +1,19 @@
 // Work that a child of the process does, for tests of what a fork leaves.
 #pragma once
 
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <boost/test/unit_test.hpp>
+#include <csignal>
 
 namespace next_id::test {
+
+// A fork without what glibc and pthread_atfork() do around it.
+inline pid_t bare_clone() {
+    return pid_t(::syscall(SYS_clone, SIGCHLD, nullptr, nullptr, nullptr, nullptr));
+}
 
 // What the child's work returns, as its exit code.
 template <class Work>

@@ -41,7 +41,7 @@ class NEXT_ID_API IdPool {
     struct Impl;
     std::unique_ptr<Impl> impl_;
     const std::uint64_t serial_;                       // of this pool among all that this process has made
-    const std::atomic<std::uint64_t>* const process_;  // the number of this process; 0 in a child that is new
+    const std::atomic<std::uint64_t>* const process_;  // the number of this process; 0 if it is to be asked for
 };
 
 }  // namespace v1
