@@ -8,6 +8,8 @@
 #include <cerrno>
 #include <utility>
 
+#include "protocol/client/uncancelled.h"
+
 namespace next_id::client {
 namespace {
 
@@ -124,11 +126,13 @@ void Exchange::fail(int error, const char* problem) {
 
 void Exchange::disconnect() {
     state_ = State::idle;
+    const Uncancelled meanwhile;
     if (const int socket = socket_.exchange(-1); socket >= 0) ::close(socket);
 }
 
 // The child may have closed it already, and opened something else that got its number.
 void Exchange::abandon() {
+    const Uncancelled meanwhile;
     if (socket_ >= 0 && identity_of(socket_) == identity_) ::close(socket_);
 }
 

@@ -7,6 +7,7 @@
 
 #include "protocol/client/process.h"
 #include "protocol/client/source.h"
+#include "protocol/client/uncancelled.h"
 
 namespace next_id {
 inline namespace v1 {
@@ -57,6 +58,7 @@ struct IdPool::Impl {
 
     // At least one ID into the hand, or an Error.
     [[gnu::noinline]] void fill(Hand& hand, std::uint64_t serial) {
+        const client::Uncancelled meanwhile;
         const std::uint64_t process = client::process_number();
         if (hand.pool != serial || hand.process != process) hand = {serial, process};
         if (hand.left > 0) return;  // only process_word() did not say so

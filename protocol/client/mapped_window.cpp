@@ -7,6 +7,8 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "protocol/client/uncancelled.h"
+
 namespace next_id::client {
 namespace {
 
@@ -36,6 +38,7 @@ std::span<std::byte> mapped(int file, const struct stat& status) {
 // After a take that brought nothing. A window that is closed has a successor, and so has a dry one whose name leads
 // elsewhere by now.
 Taken MappedWindow::take_again(std::uint64_t n, std::span<Range> out, bool some_will_do) {
+    const Uncancelled meanwhile;
     if (window_ && (window_->closed() || was_replaced())) {
         unmap();
         map_not_before_ = {};

@@ -7,6 +7,7 @@
 #include <thread>
 #include <utility>
 
+#include "protocol/client/uncancelled.h"
 #include "protocol/window_name.h"
 
 namespace next_id::client {
@@ -74,6 +75,7 @@ Settings::Settings(const Options& options)
 }
 
 std::vector<IdRange> Session::take(std::size_t n, Instant deadline) {
+    const Uncancelled meanwhile;
     milliseconds pause = pause_first;
     for (bool ahead = std::exchange(asked_ahead_, false);; ahead = false) {
         if (!ahead) ask(n);

@@ -10,7 +10,7 @@
 // Threads: a pool is used by any number of threads, a client by one at a time. A handle is closed when nobody uses it
 // any more, once; closing NULL does nothing. fork(): both handles work on in parent and child, each with a connection
 // of its own; the child's pool starts empty. No function may be called from a signal handler. None raises a signal,
-// ends the process or writes anywhere but to its arguments.
+// ends the process or writes anywhere but to its arguments. None is a cancellation point: pthread_cancel() waits for it.
 #pragma once
 
 #include <stddef.h>
