@@ -51,7 +51,7 @@ Taken MappedWindow::take_again(std::uint64_t n, std::span<Range> out, bool some_
 
 bool MappedWindow::was_replaced() const {
     struct stat status;
-    return ::stat(path_.c_str(), &status) != 0 || status.st_ino != inode_;
+    return ::stat(path_.c_str(), &status) != 0 || status.st_dev != device_ || status.st_ino != inode_;
 }
 
 void MappedWindow::map() {
@@ -61,6 +61,7 @@ void MappedWindow::map() {
     struct stat status {};
     if (::fstat(file, &status) == 0) bytes_ = mapped(file, status);
     ::close(file);
+    device_ = status.st_dev;
     inode_ = status.st_ino;
     window_ = Window<>::in(bytes_);
     if (window_ && window_->closed()) map_not_before_ = steady_clock::now() + look_again_soon;

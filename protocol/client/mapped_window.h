@@ -42,7 +42,7 @@ class MappedWindow {
     const std::string path_;
     std::optional<Window<>> window_;
     std::span<std::byte> bytes_;
-    std::uint64_t inode_ = 0;
+    std::uint64_t device_ = 0, inode_ = 0;
     Instant map_not_before_{};
 };
 

@@ -1,6 +1,8 @@
 // A client that maps the window of a sidecar: takes from it while it can, and else asks.
 #include <fcntl.h>
 #include <next_id/id_pool.h>
+#include <sched.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
@@ -9,6 +11,7 @@
 #include <set>
 
 #include "sidecar/window/window_file.h"
+#include "tests/client/in_a_fork.h"
 #include "tests/client/scripted_server.h"
 #include "tests/support/wait_until.h"
 
@@ -140,6 +143,36 @@ BOOST_AUTO_TEST_CASE(a_window_whose_name_leads_elsewhere_is_left_once_it_is_dry)
     file->publish({50, 1, 2});
     BOOST_TEST(client.next() == 2);
     BOOST_TEST(client.next() == 50);
+}
+
+// Where files get the numbers that they had before.
+BOOST_AUTO_TEST_CASE(a_window_on_a_tmpfs_that_is_mounted_anew_is_found) {
+    file.reset();
+    fs::remove_all(directory.path / "shared");
+    const auto mounts = [&] {
+        const fs::path shared = directory.path / "shared";
+        if (::unshare(::geteuid() == 0 ? CLONE_NEWNS : CLONE_NEWUSER | CLONE_NEWNS) != 0) return 0;
+        if (::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0) return 0;  // not allowed here
+        Client client{mapped()};
+        for (const std::int64_t first : {1, 50}) {
+            fs::remove_all(directory.path / "state");
+            fs::create_directory(shared);
+            if (::mount("none", shared.c_str(), "tmpfs", 0, nullptr) != 0) return 1;
+            file = open();
+            file->publish({first, 1, 1});
+            if (client.next() != first) return 2;
+            file.reset();
+            if (::umount2(shared.c_str(), MNT_DETACH) != 0) return 3;
+        }
+        return 0;
+    };
+    BOOST_TEST(in_a_fork([&] {
+                   try {
+                       return mounts();
+                   } catch (...) {
+                       return 4;
+                   }
+               }) == 0);
 }
 
 BOOST_AUTO_TEST_CASE(what_is_no_window_to_be_trusted_is_not_used) {
