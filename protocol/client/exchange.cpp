@@ -127,7 +127,10 @@ void Exchange::fail(int error, const char* problem) {
 void Exchange::disconnect() {
     state_ = State::idle;
     const Uncancelled meanwhile;
-    if (const int socket = socket_.exchange(-1); socket >= 0) ::close(socket);
+    const int socket = socket_.exchange(-1);
+    if (socket < 0) return;
+    ::shutdown(socket, SHUT_RDWR);  // a child may have it open still
+    ::close(socket);
 }
 
 // The child may have closed it already, and opened something else that got its number.

@@ -408,6 +408,30 @@ BOOST_AUTO_TEST_CASE(after_a_fork_parent_and_child_have_a_connection_each) {
     BOOST_TEST(server.connections() == 2);
 }
 
+BOOST_AUTO_TEST_CASE(a_connection_ends_with_its_client_though_a_child_has_it_open) {
+    Counter counter;
+    std::atomic<bool> ended = false;
+    ScriptedServer server{path, [&](Peer& peer) {
+                              counter.serve(peer);
+                              ended = true;
+                          }};
+    auto client = std::make_unique<Client>(options());
+    BOOST_TEST(client->next() == 1);
+    int ends[2];
+    BOOST_TEST_REQUIRE(::pipe(ends) == 0);
+    const pid_t child = ::fork();
+    if (child == 0) {
+        char byte;
+        ::close(ends[1]);
+        ::_exit(::read(ends[0], &byte, 1) == 0 ? 0 : 1);  // until the parent lets go
+    }
+    client.reset();
+    BOOST_TEST(wait_until([&] { return ended.load(); }));
+    ::close(ends[1]);
+    ::close(ends[0]);
+    BOOST_TEST(::waitpid(child, nullptr, 0) == child);
+}
+
 // As a daemon closes what it has inherited.
 BOOST_AUTO_TEST_CASE(after_a_fork_nothing_is_closed_but_what_was_inherited) {
     Counter counter;
