@@ -41,6 +41,10 @@ bool can_be_a_token(const std::string& token) {
     return std::all_of(token.begin(), token.end(), [](char c) { return c > ' ' && c < 0x7f; });
 }
 
+bool is_shortage(int error) {
+    return error == EMFILE || error == ENFILE || error == ENOMEM || error == ENOBUFS;
+}
+
 bool may_be_over_soon(int error) {
     switch (error) {
         case ENOENT:  // no socket yet, or no longer
@@ -78,17 +82,22 @@ std::vector<IdRange> Session::take(std::size_t n, Instant deadline) {
     const Uncancelled meanwhile;
     milliseconds pause = pause_first;
     for (bool ahead = std::exchange(asked_ahead_, false);; ahead = false) {
-        if (!ahead) ask(n);
         milliseconds wait{0};
         std::optional<Error> error;
-        switch (exchange_.wait(deadline)) {
+        switch (!ahead && !ask(n) ? Exchange::State::idle : exchange_.wait(deadline)) {
+            case Exchange::State::idle:
+                error = error_of_token_file();
+                break;
             case Exchange::State::answered:
                 if (exchange_.answer().status == 200) {
                     if (auto ranges = read_ranges(exchange_.answer().body, n)) return std::move(*ranges);
                     throw error_of_answer();
                 }
                 if (ahead) continue;  // it may be of long ago
-                if (exchange_.answer().status == 401 && read_token_file()) continue;
+                if (exchange_.answer().status == 401 && !settings_.token_file.empty()) {
+                    auto other = token_in_file();
+                    if (std::exchange(token_, std::move(other)) != token_) continue;
+                }
                 error = error_of_answer();
                 if (error->code() != ErrorCode::no_ids && error->code() != ErrorCode::too_many_requests) throw *error;
                 wait = error->retry_after();
@@ -109,26 +118,29 @@ std::vector<IdRange> Session::take(std::size_t n, Instant deadline) {
 
 void Session::ask_ahead(std::size_t n) noexcept {
     try {
-        ask(n);
-        asked_ahead_ = exchange_.state() != Exchange::State::failed;
+        asked_ahead_ = ask(n) && exchange_.state() != Exchange::State::failed;
     } catch (...) {  // take() meets it again, and says it
     }
 }
 
-void Session::ask(std::size_t n) {
-    if (!settings_.token_file.empty() && !token_) read_token_file();
+bool Session::ask(std::size_t n) {
+    if (!settings_.token_file.empty() && !token_) token_ = token_in_file();
+    if (!settings_.token_file.empty() && !token_) return false;
     const std::string& token = token_ ? *token_ : settings_.token;
     std::string request = "GET " + settings_.target + std::to_string(n) + " HTTP/1.1\r\nHost: ";
     request += settings_.address.is_unix() ? "localhost" : settings_.address.text();
     if (!token.empty()) request.append("\r\nAuthorization: Bearer ").append(token);
     request += "\r\n\r\n";
     exchange_.begin(std::move(request), ranges_bytes_max(n));
+    return true;
 }
 
-// True iff it brought another token.
-bool Session::read_token_file() {
-    if (settings_.token_file.empty()) return false;
+// Nothing while it is empty or missing, as it may be while somebody replaces it.
+std::optional<std::string> Session::token_in_file() const {
     std::ifstream file{settings_.token_file};
+    if (const int error = errno; !file.is_open() && error != ENOENT)
+        throw Error{is_shortage(error) ? ErrorCode::system : ErrorCode::invalid_argument,
+                    "cannot read the token file " + settings_.token_file + ": " + std::strerror(error)};
     std::string line;
     while (std::getline(file, line)) {
         constexpr char blank[] = " \t\r";
@@ -137,10 +149,8 @@ bool Session::read_token_file() {
         if (!line.empty() && line.front() != '#') break;
         line.clear();
     }
-    if (line.empty() || !can_be_a_token(line))
-        throw wrong("there is no token to be read in " + settings_.token_file +
-                    "; write one there, on a line of its own");
-    return std::exchange(token_, line) != line;
+    if (!can_be_a_token(line)) throw error_of_token_file();
+    return line.empty() ? std::nullopt : std::optional{line};
 }
 
 Error Session::error_of_answer() const {
@@ -182,12 +192,9 @@ Error Session::error_of_connection() const {
             return {ErrorCode::not_allowed, "no rights to connect to " + where +
                                                 ": it takes write permission on the socket (--socket-mode of next-id "
                                                 "serve), and search permission on its directories"};
-        case EMFILE:
-        case ENFILE:
-        case ENOMEM:
-        case ENOBUFS:
-            return {ErrorCode::system, "cannot connect to " + where + ": " + std::strerror(exchange_.error())};
         default:
+            if (is_shortage(exchange_.error()))
+                return {ErrorCode::system, "cannot connect to " + where + ": " + std::strerror(exchange_.error())};
             return {ErrorCode::unreachable, "the connection to " + where + " failed: " +
                                                 std::strerror(exchange_.error()) + "; is next-id serve running there?"};
     }
@@ -199,6 +206,10 @@ Error Session::error_of_deadline() const {
         return {ErrorCode::unreachable, "no connection to " + settings_.address.text() + within};
     return {ErrorCode::timed_out,
             "no answer from next-id at " + settings_.address.text() + within + ": it is stopped, or overloaded"};
+}
+
+Error Session::error_of_token_file() const {
+    return wrong("there is no token to be read in " + settings_.token_file + "; write one there, on a line of its own");
 }
 
 }  // namespace next_id::client

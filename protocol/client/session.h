@@ -42,11 +42,12 @@ class Session {
     void abandon() { exchange_.abandon(); }
 
  private:
-    void ask(std::size_t n);
-    bool read_token_file();
+    bool ask(std::size_t n);  // false: there is no token to ask with
+    std::optional<std::string> token_in_file() const;
     Error error_of_answer() const;
     Error error_of_connection() const;
     Error error_of_deadline() const;
+    Error error_of_token_file() const;
 
     const Settings& settings_;
     Exchange exchange_;

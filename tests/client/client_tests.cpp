@@ -1,5 +1,6 @@
 #include <fcntl.h>
 #include <next_id/client.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/time.h>
 
@@ -361,9 +362,56 @@ BOOST_AUTO_TEST_CASE(a_token_file_is_read_again_when_its_token_is_refused) {
     BOOST_TEST(client.next() == 1);
     directory.write("token", "#\n");
     BOOST_TEST(client.next() == 2);  // it is good still, and not read
-    const Error empty = error_of([&] { Client{all}.next(); });
-    BOOST_TEST((empty.code() == ErrorCode::invalid_argument));
-    BOOST_TEST(says(empty, all.token_file));
+    Client hopeful{all};
+    auto filled = std::async(std::launch::async, [&] { return hopeful.next(); });
+    BOOST_TEST((filled.wait_for(30ms) == std::future_status::timeout));
+    directory.write("token", "second\n");
+    BOOST_TEST(filled.get() == 3);
+    all.timeout = 50ms;
+    for (const bool is_there : {true, false}) {
+        if (is_there) directory.write("token", "#\n");
+        if (!is_there) std::filesystem::remove(all.token_file);
+        const Error none = error_of([&] { Client{all}.next(); });
+        BOOST_TEST((none.code() == ErrorCode::invalid_argument));
+        BOOST_TEST(says(none, "no token to be read in " + all.token_file));
+    }
+}
+
+BOOST_AUTO_TEST_CASE(a_refused_token_is_replaced_by_one_that_comes_late) {
+    Counter counter;
+    std::promise<void> emptied;
+    Options all = options();
+    all.token_file = directory.write("token", "first\n");
+    ScriptedServer server{
+        path, [&](Peer& peer) {
+            for (std::string request; !(request = peer.receive()).empty();) {
+                const bool is_second = request.find("Bearer second\r\n") != std::string::npos;
+                if (!is_second) directory.write("token", ""), emptied.set_value();  // somebody begins to write it
+                peer.send(is_second ? counter.answer(request)
+                                    : http("401 Unauthorized", "{\"code\":401,\"msg\":\"unauthorized\"}\n"));
+            }
+        }};
+    Client client{all};
+    auto id = std::async(std::launch::async, [&] { return client.next(); });
+    emptied.get_future().wait();
+    BOOST_TEST((id.wait_for(30ms) == std::future_status::timeout));
+    directory.write("token", "second\n");
+    BOOST_TEST(id.get() == 1);
+}
+
+BOOST_AUTO_TEST_CASE(without_descriptors_no_token_file_is_blamed) {
+    Options all = options();
+    all.token_file = directory.write("token", "secret\n");
+    BOOST_TEST(in_a_fork([&] {
+                   const rlimit none{0, 0};
+                   ::setrlimit(RLIMIT_NOFILE, &none);
+                   try {
+                       Client{all}.next();
+                   } catch (const Error& error) {
+                       return error.code() == ErrorCode::system && says(error, "Too many open files") ? 0 : 1;
+                   }
+                   return 2;
+               }) == 0);
 }
 
 BOOST_AUTO_TEST_CASE(options_that_cannot_work_are_refused_at_once) {

@@ -26,7 +26,7 @@ enum class ErrorCode {
     invalid_argument = 1,  // options or a count that cannot work: mend the program
     unreachable,           // no sidecar was there until the deadline
     timed_out,             // it was there, and gave no answer until the deadline
-    no_ids,                // it has none: PostgreSQL is away (503). See retry_after()
+    no_ids,                // it has none to give now (503): PostgreSQL is away, or too many connect. See retry_after()
     too_many_requests,     // the client's share is used up (429). See retry_after()
     not_allowed,           // no rights on the socket, or no valid token (401, 403)
     rejected,              // it does not know the sequence, or gives out no so many at once (400, 404, ...)
@@ -56,7 +56,7 @@ struct Options {
     // One of those that the sidecar is configured with; empty: its first.
     std::string sequence;
     // Shown if not empty. From the file the first line that is not a comment; read anew when it is refused, so that
-    // tokens can be replaced. At most one of the two.
+    // tokens can be replaced, and waited for while it is missing or empty. At most one of the two.
     std::string token;
     std::string token_file;
     // The directory of --window-share, if the sidecar shares its windows with this process. Then IDs are taken out of
@@ -86,8 +86,8 @@ class NEXT_ID_API Client {
     Client(Client&&) noexcept;
     Client& operator=(Client&&) noexcept;
 
-    // Each throws an Error, and has then taken no ID that anyone will see. The second and third bring exactly n IDs,
-    // not always consecutive; 1 <= n <= count_max.
+    // Each throws an Error, or std::bad_alloc, and has then taken no ID that anyone will see. The second and third
+    // bring exactly n IDs, not always consecutive; 1 <= n <= count_max.
     std::int64_t next();
     std::vector<std::int64_t> next(std::size_t n);
     std::vector<IdRange> next_ranges(std::size_t n);

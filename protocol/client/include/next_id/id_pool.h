@@ -34,7 +34,7 @@ class NEXT_ID_API IdPool {
     IdPool(const IdPool&) = delete;
     IdPool& operator=(const IdPool&) = delete;
 
-    // Throws an Error when there is no ID until the deadline.
+    // Throws an Error when there is no ID until the deadline, or std::bad_alloc.
     std::int64_t next();
 
  private:

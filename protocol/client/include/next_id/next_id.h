@@ -10,7 +10,8 @@
 // Threads: a pool is used by any number of threads, a client by one at a time. A handle is closed when nobody uses it
 // any more, once; closing NULL does nothing. fork(): both handles work on in parent and child, each with a connection
 // of its own; the child's pool starts empty. No function may be called from a signal handler. None raises a signal,
-// ends the process or writes anywhere but to its arguments. None is a cancellation point: pthread_cancel() waits for it.
+// ends the process or writes anywhere but to its arguments. None is a cancellation point: pthread_cancel() waits for
+// it.
 #pragma once
 
 #include <stddef.h>
@@ -30,7 +31,8 @@ enum {
     NEXT_ID_INVALID_ARGUMENT = 1,   // options or a count that cannot work: mend the program
     NEXT_ID_UNREACHABLE = 2,        // no sidecar was there until the deadline
     NEXT_ID_TIMED_OUT = 3,          // it was there, and gave no answer until the deadline
-    NEXT_ID_NO_IDS = 4,             // it has none: PostgreSQL is away; see next_id_retry_after()
+    NEXT_ID_NO_IDS = 4,             // it has none to give now (503): PostgreSQL is away, or too many connect; see
+                                    // next_id_retry_after()
     NEXT_ID_TOO_MANY_REQUESTS = 5,  // the client's share is used up; see next_id_retry_after()
     NEXT_ID_NOT_ALLOWED = 6,        // no rights on the socket, or no valid token
     NEXT_ID_REJECTED = 7,           // it does not know the sequence, or gives out no so many at once
