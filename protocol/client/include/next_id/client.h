@@ -61,6 +61,7 @@ struct Options {
     std::string token_file;
     // The directory of --window-share, if the sidecar shares its windows with this process. Then IDs are taken out of
     // its memory, without a system call; over the socket only when that is empty or cannot be used. Needs `sequence`.
+    // Whoever truncates that file ends each process that maps it, by SIGBUS.
     std::string window;
     // For each call, with all its attempts. In this time a sidecar that restarts is tried again and an empty window is
     // waited for.

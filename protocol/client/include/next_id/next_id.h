@@ -9,9 +9,9 @@
 //
 // Threads: a pool is used by any number of threads, a client by one at a time. A handle is closed when nobody uses it
 // any more, once; closing NULL does nothing. fork(): both handles work on in parent and child, each with a connection
-// of its own; the child's pool starts empty. No function may be called from a signal handler. None raises a signal,
-// ends the process or writes anywhere but to its arguments. None is a cancellation point: pthread_cancel() waits for
-// it.
+// of its own; the child's pool starts empty. No function may be called from a signal handler. None raises a signal
+// (but see `window`), ends the process or writes anywhere but to its arguments. None is a cancellation point:
+// pthread_cancel() waits for it.
 #pragma once
 
 #include <stddef.h>
@@ -53,7 +53,8 @@ NEXT_ID_API int64_t next_id_retry_after(void);
 //     sequence     one of those that the sidecar has; its first, unless given
 //     token        shown to a sidecar that asks for one; or
 //     token_file   the file whose first line that is no comment is the token
-//     window       the directory of --window-share, to take IDs out of the sidecar's memory; needs sequence
+//     window       the directory of --window-share, to take IDs out of the sidecar's memory; needs sequence. Whoever
+//                  truncates the file there ends each process that maps it, by SIGBUS
 //     timeout_ms   for each call, with all its attempts (5000)
 //     batch        pool only: IDs to a request, 1 to 1000000 (1000)
 //
