@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cstring>
 #include <functional>
+#include <memory>
 #include <new>
 #include <string_view>
 
@@ -28,17 +29,25 @@ static_assert(int(ErrorCode::invalid_argument) == NEXT_ID_INVALID_ARGUMENT &&
               int(ErrorCode::not_allowed) == NEXT_ID_NOT_ALLOWED && int(ErrorCode::rejected) == NEXT_ID_REJECTED &&
               int(ErrorCode::not_understood) == NEXT_ID_NOT_UNDERSTOOD && int(ErrorCode::system) == NEXT_ID_SYSTEM);
 
+// Small: what a library has in each thread comes out of the loader's little reserve when it is loaded late.
 struct LastError {
-    char text[1024];
-    std::int64_t retry_after_s;
+    std::unique_ptr<char[]> buffer;  // from the first error on
+    const char* text = "";
+    std::int64_t retry_after_s = 0;
 };
-thread_local LastError last_error{"", 0};
+thread_local LastError last_error;
 
 int fail(ErrorCode code, const char* text, std::int64_t retry_after_s = 0) noexcept {
-    const std::size_t size = std::min(std::strlen(text), sizeof last_error.text - 1);
-    std::memcpy(last_error.text, text, size);
-    last_error.text[size] = '\0';
-    last_error.retry_after_s = retry_after_s;
+    constexpr std::size_t text_bytes_max = 1023;
+    LastError& last = last_error;
+    last.retry_after_s = retry_after_s;
+    if (!last.buffer) last.buffer.reset(new (std::nothrow) char[text_bytes_max + 1]);
+    if (last.buffer) {
+        const std::size_t size = std::min(std::strlen(text), text_bytes_max);
+        std::memcpy(last.buffer.get(), text, size);
+        last.buffer[size] = '\0';
+    }
+    last.text = last.buffer ? last.buffer.get() : "out of memory, even for saying what went wrong";
     return int(code);
 }
 
