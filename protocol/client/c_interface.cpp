@@ -139,7 +139,11 @@ void next_id_client_close(next_id_client* client) {
 }
 
 int next_id_client_next(next_id_client* client, int64_t* id) {
-    return next_id_client_next_n(client, 1, id);
+    return guarded([&] {
+        expect(client, "client");
+        expect(id, "id");
+        *id = client->client.next();
+    });
 }
 
 int next_id_client_next_n(next_id_client* client, size_t n, int64_t* ids) {

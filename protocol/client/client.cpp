@@ -28,7 +28,7 @@ Client& Client::operator=(Client&&) noexcept = default;
 std::int64_t Client::next() {
     client::Source& here = impl_->here();
     if (IdRange id; here.take_mapped(1, id)) return id.first;
-    return here.take(1, impl_->deadline()).front().first;
+    return here.session.take(1, impl_->deadline()).front().first;
 }
 
 std::vector<std::int64_t> Client::next(std::size_t n) {
