@@ -77,7 +77,10 @@ class Taker {
 };
 
 struct ShareFixture {
-    std::string sequence = new_sequence("START 1000 INCREMENT 1000");
+    // Called once: its first value would bring itself alone.
+    ShareFixture() { shared_postgres().psql("SELECT nextval('" + sequence + "')"); }
+
+    std::string sequence = new_sequence("INCREMENT 1000");
 
     std::unique_ptr<SidecarProcess> sidecar(SidecarSettings settings = {}) const {
         settings.emplace("PG_SEQUENCE", sequence);
