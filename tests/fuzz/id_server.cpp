@@ -15,6 +15,7 @@ namespace {
 
 constexpr std::size_t slot_count = 8;
 constexpr unsigned refills_max = 40;
+constexpr unsigned turns_max = 10'000;  // of the loop
 
 std::unique_ptr<WindowFile> open_window(const std::string& directory, const std::string& sequence) {
     auto window = WindowFile::open({.state_dir = directory,
@@ -117,7 +118,7 @@ void IdServer::refill(Refills refills) {
 // Until all that was sent has had its effect. A Unix socket delivers at once, so a turn without news is the end.
 void IdServer::settle(Client& client, Refills refills) {
     WaitingList& waiting = supply_->waiting();
-    for (unsigned turns = 0; turns < 10'000; ++turns) {
+    for (unsigned turns = 0; turns < turns_max; ++turns) {
         uv_run(&loop_, UV_RUN_NOWAIT);
         other_->waiting().expire(never, other_->deliver());
         const bool news = client.read();
@@ -162,7 +163,7 @@ Exchange IdServer::exchange(std::span<const std::string_view> pieces, Refills re
     }
     Exchange exchange{std::move(client->received), client->ended, {}};
     client.reset();
-    uv_run(&loop_, UV_RUN_NOWAIT);
+    for (unsigned turns = 0; turns < turns_max && !finished; ++turns) uv_run(&loop_, UV_RUN_NOWAIT);
     promised(finished, "a connection does not outlive its client");
     connection.reset();
     uv_run(&loop_, UV_RUN_NOWAIT);
