@@ -4,8 +4,9 @@
 --   psql -f sql/block_sequence.sql                            the ID 1, then blocks of 1000: 2 to 1001, ...
 --   psql -v block=100000 -f sql/block_sequence.sql            larger blocks
 --
--- A value v owns v - INCREMENT + 1 to v, but for the very first, which owns itself alone. Since a block ends at its value, a sequence that is in use becomes a block sequence
--- by one statement, and INCREMENT can be changed at any time; at worst IDs are left out:
+-- A value v owns v - INCREMENT + 1 to v, but for the very first, which owns itself alone. Since a block ends at its value, a
+-- sequence that is in use becomes a block sequence by one statement, and INCREMENT can be changed at any time; at worst IDs are
+-- left out:
 --
 --   ALTER SEQUENCE global_id_seq INCREMENT BY 1000;
 \set ON_ERROR_STOP on

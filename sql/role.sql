@@ -1,7 +1,7 @@
 -- Creates the role with which next-id logs in, and leaves it the least rights: to connect, and to call nextval() on the one
--- sequence. Run by the owner of the sequence, who must be allowed to create roles, if the role is not there yet; again for each further sequence.
--- All or nothing: a right that the owner may not give is named, with who may. It takes all other rights away, and so refuses a
--- role that administers.
+-- sequence. Run by the owner of the sequence, who must be allowed to create roles, if the role is not there yet; again for each
+-- further sequence. All or nothing: a right that the owner may not give is named, with who may. It takes all other rights away,
+-- and so refuses a role that administers.
 --
 --   psql -f sql/role.sql                                      role next_id, sequence global_id_seq
 --   psql -v role=ids -v sequence='"Orders".ids' -f sql/role.sql
@@ -45,8 +45,8 @@ $$;
 SELECT format('CREATE ROLE %I LOGIN', :'role')
 WHERE NOT EXISTS (SELECT FROM pg_roles WHERE rolname = :'role') \gexec
 
--- Said only where it changes something: whoever made the role beforehand need not lend the right to. From PostgreSQL 16 on, only who has such a right himself may say that another has not,
--- and of the last two, before, a superuser.
+-- Said only where it changes something: whoever made the role beforehand need not lend the right to. From PostgreSQL 16 on, only
+-- who has such a right himself may say that another has not, and of the last two, before, a superuser.
 SELECT format('ALTER ROLE %I LOGIN', :'role') FROM pg_roles WHERE rolname = :'role' AND NOT rolcanlogin \gexec
 SELECT format('ALTER ROLE %I NOCREATEDB', :'role') FROM pg_roles WHERE rolname = :'role' AND rolcreatedb \gexec
 SELECT format('ALTER ROLE %I NOCREATEROLE', :'role') FROM pg_roles WHERE rolname = :'role' AND rolcreaterole \gexec

@@ -82,7 +82,7 @@ class Sidecar {
 
     std::vector<Handle<uv_signal_t>> signals_;
     std::unique_ptr<Doorbell> drained_bell_;
-    Handle<uv_timer_t> stop_timer_;  // until it drains, then until it no longer waits for that, then until the last answers are read
+    Handle<uv_timer_t> stop_timer_;  // until it drains, until it no longer waits for that, until the last are answered
     Handle<uv_timer_t> files_timer_;
     std::atomic<std::size_t> threads_draining_ = 0;
     bool stopping_ = false;

@@ -31,10 +31,6 @@ std::string direction_name(int direction) {
     return direction > 0 ? "ascending" : "descending";
 }
 
-int direction_of(const SequenceParameters& parameters) {
-    return parameters.increment > 0 ? 1 : -1;
-}
-
 std::string behind(const Mark& mark, std::optional<std::int64_t> last_value, int direction) {
     if (mark.direction == 0) return {};
     if (mark.direction != direction)

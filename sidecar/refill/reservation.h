@@ -24,6 +24,11 @@ struct SequenceParameters {
     char persistence = 'p';  // pg_class.relpersistence: p permanent, u unlogged, t temporary
 };
 
+// 1 when it ascends, -1 when it descends.
+inline int direction_of(const SequenceParameters& parameters) {
+    return parameters.increment > 0 ? 1 : -1;
+}
+
 // Values one INCREMENT apart, in the order in which nextval returned them.
 struct Run {
     std::int64_t first = 0;

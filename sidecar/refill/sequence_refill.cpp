@@ -190,30 +190,29 @@ bool SequenceRefill::check_identity(Instant now, const Answer& answer) {
     const bool other_settings = window.source_changed();
     if (known == identity && !other_settings) return true;
     const Mark mark = window.mark();
-    bool latched = false;
-    if (known != SourceIdentity{} && known != identity && mark.direction != 0) {
-        const bool same_database =
-            known.system_identifier == identity.system_identifier && known.database_oid == identity.database_oid;
-        if (same_database || !other_settings) {
-            window.set_mark(moved_to(mark, answer.parameters, answer.last_value));
-            latch(now,
-                  !same_database   ? "another database answers under the same settings"
-                  : other_settings ? "the settings of now lead to another sequence of the same database"
-                                   : "it was dropped and created again",
-                  answer.parameters);
-            latched = true;
-        } else {
-            report_(Severity::warning,
-                    "the settings of now lead to another database. If it is a copy of the old one, "
-                    "its owner has to move the sequence past the furthest ID of all sidecars (this "
-                    "one's: " +
-                        std::to_string(furthest_of(mark, mark.direction)) +
-                        ", which is forgotten now) with sql/resume_past.sql");
-            window.forget_mark();
-        }
+    const bool replaced = known != SourceIdentity{} && known != identity && mark.direction != 0;
+    const bool same_database =
+        known.system_identifier == identity.system_identifier && known.database_oid == identity.database_oid;
+    if (replaced && (same_database || !other_settings)) {
+        window.set_mark(moved_to(mark, answer.parameters, answer.last_value));
+        latch(now,
+              !same_database   ? "another database answers under the same settings"
+              : other_settings ? "the settings of now lead to another sequence of the same database"
+                               : "it was dropped and created again",
+              answer.parameters);
+        window.set_identity(identity);  // last: who dies before that has to find it replaced again
+        return false;
+    }
+    if (replaced) {
+        report_(Severity::warning,
+                "the settings of now lead to another database. If it is a copy of the old one, its owner has to move "
+                "the sequence past the furthest ID of all sidecars (this one's: " +
+                    std::to_string(furthest_of(mark, mark.direction)) +
+                    ", which is forgotten now) with sql/resume_past.sql");
+        window.forget_mark();
     }
     window.set_identity(identity);
-    return !latched;
+    return true;
 }
 
 bool SequenceRefill::check_parameters(Instant now, const SequenceParameters& parameters) {
@@ -245,7 +244,7 @@ void SequenceRefill::latch(Instant now, const std::string& how, const SequencePa
     ++tally_.latched;
     supply_.window().set_mark(mark);
     const std::string furthest =
-        mark.direction == 0 ? "none" : std::to_string(furthest_of(mark, parameters.increment > 0 ? 1 : -1));
+        mark.direction == 0 ? "none" : std::to_string(furthest_of(mark, direction_of(parameters)));
     state_ = RefillState::latched;
     problem_ = "the sequence went back: " + how +
                ". Nothing is reserved until its owner has moved it past the furthest ID of all sidecars (this one's: " +
@@ -279,7 +278,7 @@ bool SequenceRefill::is_resumed(Instant now, const InspectAnswer& answer) {
 void SequenceRefill::resume(const InspectAnswer& answer, std::int64_t past) {
     Mark mark = supply_.window().mark();
     mark.latched = false;
-    if (mark.direction != 0) mark.direction = answer.parameters.increment > 0 ? 1 : -1;
+    if (mark.direction != 0) mark.direction = direction_of(answer.parameters);
     if (answer.last_value)
         mark.last_value = *answer.last_value;
     else
